@@ -5,18 +5,22 @@ group `evenhand.NAME` of an installed package (https://packaging.python.org/spec
 them (pyproject.toml). Names are listed without an import; a thing is imported when it is asked for.
 """
 
+import traceback
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cached_property
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from .errors import PluginError
+from .errors import EvenhandError, PluginError
 
 T = TypeVar("T")
 # where evenhand's own plug-ins are, each in a folder; one that is deleted is not there, whatever was installed
 PLUGINS = Path(__file__).parent / "plugins"
+# modules whose lines are not a package's own
+OURS = ("evenhand", "contextlib")
 
 
 class Door(Mapping[str, T]):
@@ -73,6 +77,11 @@ class Door(Mapping[str, T]):
             )
         return self._loaded(points[0]) if points else self._core[name]
 
+    def package(self, name: str) -> str | None:
+        """Name and version of the package that brings the thing of that name; None where it is evenhand's own, or not there."""
+        points = self._points.get(name, [])
+        return package_of(points[0]) if points and points[0].module.partition(".")[0] != "evenhand" else None
+
     def _loaded(self, point: EntryPoint) -> T:
         whose = f"{self._what} {point.name!r} of package {package_of(point)}"
         try:
@@ -96,3 +105,22 @@ def package_of(point: EntryPoint) -> str:
 def _is_there(point: EntryPoint) -> bool:
     folder = point.module.removeprefix("evenhand.plugins.")
     return folder == point.module or (PLUGINS / folder.partition(".")[0]).is_dir()
+
+
+@contextmanager
+def blamed(whose: str) -> Iterator[None]:
+    """Within it whatever a package's code raises becomes an error that says whose it is, and where.
+
+    Raises:
+        PluginError: it raised something.
+    """
+    try:
+        yield
+    except EvenhandError:
+        raise
+    except Exception as error:
+        lines = list(traceback.walk_tb(error.__traceback__))
+        own = [each for each in lines if each[0].f_globals.get("__name__", "").partition(".")[0] not in OURS]
+        frame, number = (own or lines)[-1]
+        where = f"{frame.f_code.co_filename}:{number}"
+        raise PluginError(f"{whose} raised {type(error).__name__}: {error} ({where})") from error

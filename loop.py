@@ -11,18 +11,21 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .config import Recipe
+from .config.model import LOCAL
 from .config.recipe_file import dump_recipe
 from .errors import EvenhandError, RecipeError, StorageError
 from .evaluation.report.checkpoint.report import report_stage
 from .generate.apart import is_apart
+from .generate.methods import METHODS
 from .generate.requests import Requests
-from .generate.stage import METHODS, phase_requests
+from .generate.stage import phase_requests
 from .models.dates import dated
 from .phase_stages import phase_stages
 from .records import SummaryRequest
 from .runfolder.dates import run_date
 from .runfolder.engines import engines_of
 from .runfolder.phases import ADAPTER, PAIRS, RESOLVED, Phase, hold_run, phases, round_name
+from .runfolder.places import PLACES
 from .runfolder.processes import last_lines, run_child
 from .runfolder.shards import WHOLE, Shard, shard_folder
 from .runfolder.stages import Receipt, Stage, forget_journal, read_receipt, superseded
@@ -182,9 +185,9 @@ def _calls(phase: Phase, requests: Sequence[SummaryRequest]) -> str:
 
 
 def _by(recipe: Recipe) -> str:
-    if recipe.executor == "ray":
+    if recipe.executor != LOCAL:
         # how many those are, the cluster alone knows
-        return ", on the Ray cluster" if is_apart(recipe) else ""
+        return f", on {PLACES[recipe.executor].where}" if is_apart(recipe) else ""
     n_engines = engines_of(recipe.generate, recipe.executor).n
     return f", by {n_engines} engines side by side" if n_engines > 1 else ""
 

@@ -16,8 +16,9 @@ from typing import Any
 from pydantic import BaseModel
 
 from ..config import Recipe, SummaryColumnsSection
+from ..config.generate import asks_model
 from ..config.needs import Against
-from ..config.python_code import CodeSection, allow, code_sections
+from ..config.python_code import CodeSection, PythonMethodSection, allow, code_sections
 from ..config.recipe_file import load_judges, load_recipe, recipe_of
 from ..corpora.summaries import read_texts, summaries_of
 from ..corpora.summary_columns import columns_of
@@ -102,7 +103,7 @@ def generate(
     if recipe is not None:
         base = loaded(recipe).model_dump(mode="json")
     if n is not None or (recipe is None and "plans" not in options):
-        draws_none = n is None and options.get("method") == "fair-extractive"
+        draws_none = n is None and not asks_model(options.get("method"))
         options["plans"] = {} if draws_none else _shared_out(9 if n is None else n, options.pop("max_tokens", None))
     asked = changed(
         base,
@@ -112,8 +113,8 @@ def generate(
         task=dict(task) if task is not None else base.get("task", {}),
         generate={**base["generate"], **options},
     )
-    if "code" in options and asked.generate.code:
-        allow([asked.generate.code])
+    if "code" in options and isinstance(asked.generate.options, PythonMethodSection):
+        allow([asked.generate.options])
     phase = _phase(asked)
     requests = build_requests(given.records, asked.corpus, asked.task)
     order = draws(asked.generate.plans)

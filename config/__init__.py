@@ -6,9 +6,9 @@ library (`trainer:` to trl.DPOConfig, `engine:` to vllm.LLM) are passed on uncha
 """
 
 from .fairpo import RegenerationSection, ThinnedSection
-from .generate import METHOD_OPTIONS, GenerateSection
+from .generate import GenerateSection
 from .judges import JudgeOptions
-from .methods import AttentionReweightingSection, DebateSection, FairExtractiveSection, MixSection, Plan
+from .methods import Plan
 from .model import BackendSection, ModelSection, ReplicatedSection, without_speed
 from .needs import JudgeSection
 from .recipe import Recipe
@@ -18,22 +18,17 @@ from .task import ColumnsSection, CorpusSection, SplitSection, SummaryColumnsSec
 from .train import PACKED_ATTENTION, UNWEIGHTED, VARLEN_ATTENTION, FairPOSection, LoraSection, TrainSection
 
 __all__ = [
-    "METHOD_OPTIONS",
     "PACKED_ATTENTION",
     "UNWEIGHTED",
     "VARLEN_ATTENTION",
-    "AttentionReweightingSection",
     "BackendSection",
     "ColumnsSection",
     "CorpusSection",
-    "DebateSection",
-    "FairExtractiveSection",
     "FairPOSection",
     "GenerateSection",
     "JudgeOptions",
     "JudgeSection",
     "LoraSection",
-    "MixSection",
     "ModelSection",
     "PairsSection",
     "Plan",

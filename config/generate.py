@@ -1,119 +1,183 @@
 """How candidates are made."""
 
-from typing import Any, Literal
+from contextlib import suppress
+from typing import Annotated, Any, NamedTuple, TypeVar
 
-from pydantic import Field, ValidationError, model_validator
-
-from ..records import is_none
-from .fairpo import ThinnedSection
-from .methods import (
-    EXTRACTED,
-    AttentionReweightingSection,
-    ChainOfThoughtSection,
-    DebateSection,
-    FairExtractiveSection,
-    HierarchicalSection,
-    MethodSection,
-    Plan,
-    SelfRefineSection,
-    ShuffledSection,
+from pydantic import (
+    ConfigDict,
+    Field,
+    PlainValidator,
+    SerializeAsAny,
+    ValidationError,
+    field_validator,
+    model_validator,
 )
+from pydantic_core import PydanticKnownError
+
+from ..doors import Door
+from ..errors import PluginError
+from ..text import did_you_mean
+from ..text.shown import shortened
+from .fairpo import THINNED, ThinnedSection
+from .methods import EXTRACTED, ChainOfThoughtSection, MethodSection, Plan, ShuffledSection, ZeroShotSection
 from .model import ReplicatedSection
 from .python_code import PythonMethodSection
+from .section import Section
 
-# method -> key of its options
-METHOD_OPTIONS = {
-    "self-refine": "self_refine",
-    "debate": "debate",
-    "attention-reweighting": "attention_reweighting",
-    "shuffled": "shuffled",
-    "chain-of-thought": "chain_of_thought",
-    "hierarchical": "hierarchical",
-    "thinned": "thinned",
-    "fair-extractive": "fair_extractive",
-    "python": "code",
-}
+S = TypeVar("S", bound=MethodSection)
+
+# the method that a file of the user's own has; its options are no section `python`, which names an interpreter
+PYTHON = "python"
+
+# method -> its options
+METHOD_SECTIONS: Door[type[MethodSection]] = Door(
+    "methods",
+    "method",
+    lambda thing: is_method_section(getattr(thing, "options", None)),
+    {
+        "zero-shot": ZeroShotSection,
+        "shuffled": ShuffledSection,
+        "chain-of-thought": ChainOfThoughtSection,
+        THINNED: ThinnedSection,
+        PYTHON: PythonMethodSection,
+    },
+    lambda thing: thing.options,
+)
+
+
+def is_method_section(section: object) -> bool:
+    """Whether this is a section of options of a method."""
+    return isinstance(section, type) and issubclass(section, MethodSection)
+
+
+def options_key(method: str) -> str:
+    """The key of a method's options."""
+    return "code" if method == PYTHON else method.replace("-", "_")
+
+
+def asks_model(method: Any) -> bool:
+    """Whether a language model writes the candidates of a method; True where there is no such method."""
+    return not (isinstance(method, str) and method in METHOD_SECTIONS) or METHOD_SECTIONS[method].asks_model
+
+
+class _Written(NamedTuple):
+    """Options as a recipe has them, with what reads them."""
+
+    section: type[MethodSection]
+    values: Any
+
+
+def _read(written: Any) -> MethodSection:
+    """Options of a method, the only keys besides those of the section."""
+    if not isinstance(written, _Written):
+        raise PydanticKnownError("extra_forbidden")
+    return written.section.model_validate(written.values)
 
 
 class GenerateSection(ReplicatedSection):
-    """How candidates are made."""
+    """How candidates are made; the options of its method stand under the method's name, "-" written "_"."""
+
+    model_config = ConfigDict(extra="allow")
+    __pydantic_extra__: dict[str, Annotated[SerializeAsAny[MethodSection], PlainValidator(_read)]]
 
     # how a candidate is made, see docs/methods.md
-    method: Literal[
-        "zero-shot",
-        "self-refine",
-        "debate",
-        "attention-reweighting",
-        "shuffled",
-        "chain-of-thought",
-        "hierarchical",
-        "thinned",
-        "fair-extractive",
-        "python",
-    ] = "zero-shot"
-    # options of the method that is chosen; the others must be absent
-    self_refine: SelfRefineSection | None = None
-    debate: DebateSection | None = None
-    attention_reweighting: AttentionReweightingSection | None = None
-    shuffled: ShuffledSection | None = None
-    chain_of_thought: ChainOfThoughtSection | None = None
-    hierarchical: HierarchicalSection | None = None
-    thinned: ThinnedSection | None = None
-    fair_extractive: FairExtractiveSection | None = None
-    code: PythonMethodSection | None = Field(default=None, exclude_if=is_none)
-    # fair-extractive draws nothing: it has a plan for each of its summaries, which the recipe leaves out
+    method: str = "zero-shot"
+    # a method that draws nothing, such as fair-extractive, has a plan for each of its summaries, which the recipe leaves out
     plans: dict[str, Plan] = Field(min_length=1)
     # interpreter of the generation process, when vLLM lives in another environment
     python: str | None = None
 
+    @field_validator("method")
+    @classmethod
+    def _is_known(cls, method: str) -> str:
+        if method not in METHOD_SECTIONS:
+            raise ValueError(
+                f"there is no method {shortened(method)}{did_you_mean(method, METHOD_SECTIONS)} Methods are "
+                f"{', '.join(METHOD_SECTIONS)}."
+            )
+        return method
+
     @model_validator(mode="before")
     @classmethod
-    def _method_has_options(cls, values: Any) -> Any:
+    def _method_has_options(cls, given: Any) -> Any:
         """The chosen method's options spelled out, so that a resolved recipe shows them; so are the plans of extraction."""
-        key = METHOD_OPTIONS.get(str(values.get("method"))) if isinstance(values, dict) else None
-        if key and values.get(key) is None:
-            values = {**values, key: {}}
-        return {**values, "plans": _extraction_plans(values)} if key == "fair_extractive" else values
+        if not isinstance(given, dict):
+            return given
+        methods, method = cls._methods(), given.get("method")
+        values = {
+            key: _Written(METHOD_SECTIONS[methods[key]], value) if key in methods else value
+            for key, value in given.items()
+            # null says that another method's options are left out
+            if key not in methods or value is not None
+        }
+        if not isinstance(method, str) or method not in METHOD_SECTIONS:
+            return values
+        section, key = METHOD_SECTIONS[method], options_key(method)
+        if section.model_fields:
+            if key in cls.model_fields:
+                raise PluginError(
+                    f"method {method!r} has options, and {key!r} is a key of every recipe's 'generate'; have the method renamed"
+                )
+            values.setdefault(key, _Written(section, {}))
+        if not section.asks_model:
+            values["plans"] = _extraction_plans(method, section, values.get(key), given.get("plans"))
+        return values
+
+    @classmethod
+    def _methods(cls) -> dict[str, str]:
+        """Key of options -> method; nothing is imported."""
+        return {key: method for method in METHOD_SECTIONS if (key := options_key(method)) not in cls.model_fields}
+
+    @classmethod
+    def further_sections(cls) -> dict[str, type[Section]]:
+        """The options of all methods that have some and can be imported, by key."""
+        found: dict[str, type[Section]] = {}
+        for key, method in cls._methods().items():
+            with suppress(PluginError):
+                if METHOD_SECTIONS[method].model_fields:
+                    found[key] = METHOD_SECTIONS[method]
+        return found
 
     def refuse(self) -> None:
         """Options must be those of the method, and the method must be able to do what is asked."""
         super().refuse()
-        for method, key in METHOD_OPTIONS.items():
-            if method != self.method and getattr(self, key) is not None:
+        for key in self.model_extra or {}:
+            if key != options_key(self.method):
                 raise ValueError(
-                    f"{key} has no effect with method: {self.method}; write method: {method}, or leave it out"
+                    f"{key} has no effect with method: {self.method}; write method: {self._methods()[key]}, or leave it out"
                 )
-        if self.attention_reweighting is not None and self.backend != "transformers":
-            raise ValueError(
-                f"method attention-reweighting changes the model's attention, which backend: {self.backend} does not allow; "
-                "write backend: transformers"
-            )
-        if self.options:
-            self.options.refuse_plans(self.plans)
+        self.options.refuse_backend(self.backend)
+        self.options.refuse_plans(self.plans)
         if self.server is not None:
             for plan in self.plans.values():
                 self.server.refuse_drawing(plan)
 
     @property
-    def options(self) -> MethodSection | None:
-        """Those of the method; None for zero-shot, which has none."""
-        key = METHOD_OPTIONS.get(self.method)
-        return getattr(self, key) if key else None
+    def options(self) -> MethodSection:
+        """Those of the method."""
+        options: MethodSection | None = (self.model_extra or {}).get(options_key(self.method))
+        return METHOD_SECTIONS[self.method]() if options is None else options
+
+    def options_as(self, section: type[S]) -> S:
+        """Those of the method, which has options of that type."""
+        options = self.options
+        assert isinstance(options, section), "the recipe chose another method"
+        return options
 
     @property
     def can_train(self) -> bool:
         """Whether rounds can train on the candidates."""
-        return self.options is None or self.options.can_train
+        return self.options.can_train
 
     @property
     def unseen_method(self) -> str:
         """The method by which sets that were not trained on are summarised."""
-        return self.method if self.options is None or self.options.for_unseen else "zero-shot"
+        return self.method if self.options.for_unseen else "zero-shot"
 
     @property
     def has_model(self) -> bool:
         """Whether a language model writes the candidates."""
-        return self.backend != "scripted" and self.fair_extractive is None
+        return self.traits.has_model and self.options.asks_model
 
     @property
     def gpus_each(self) -> int:
@@ -126,12 +190,14 @@ class GenerateSection(ReplicatedSection):
         return sum(plan.candidates for plan in self.plans.values())
 
 
-def _extraction_plans(values: dict[str, Any]) -> dict[str, Any]:
-    """A plan for each summary that fair extraction makes, in place of those that stand in a resolved recipe."""
-    if values.get("plans") is not None and not _are_extractions(values["plans"]):
-        raise ValueError("plans have no effect with method: fair-extractive, which draws nothing; leave them out")
+def _extraction_plans(
+    method: str, section: type[MethodSection], options: _Written | None, plans: Any
+) -> dict[str, dict[str, Any]]:
+    """A plan for each summary that a method makes which draws nothing, in place of those that stand in a resolved recipe."""
+    if plans is not None and not _are_extractions(plans):
+        raise ValueError(f"plans have no effect with method: {method}, which draws nothing; leave them out")
     try:
-        names = FairExtractiveSection.model_validate(values["fair_extractive"]).names
+        names = section.model_validate(options.values if options else {}).names
     except ValidationError:
         # is reported where it stands
         names = ("any",)

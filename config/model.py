@@ -1,17 +1,23 @@
 """A language model and what runs it."""
 
 import math
+from dataclasses import dataclass
 from operator import not_
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field, field_validator
 
+from ..doors import Door
 from ..records import is_none
+from ..text import did_you_mean
+from ..text.shown import shortened
 from .keywords import Keywords
 from .section import Section, refuse_without_effect
 from .server import ONLY_WHERE, ServerSection
 
+# the place that is this machine
+LOCAL = "local"
 # variables of chat templates that come from evenhand, the chat or the tokenizer
 OWNED_SWITCHES = frozenset(
     """
@@ -94,11 +100,6 @@ OWNED_REQUEST_KEYS: dict[str, str] = {
     ),
     "model": "write server.model",
 }
-# backend -> keys of its `engine`; vLLM checks its own, a server those of its requests
-ENGINE_KEYS: dict[str, frozenset[str]] = {
-    "transformers": frozenset(),
-    "scripted": frozenset({"tokenize", "seconds_per_batch"}),
-}
 # engine arguments that change speed and memory but nothing that a model is meant to say; any other one counts
 ONLY_SPEED = frozenset(
     """
@@ -120,20 +121,45 @@ def without_speed(values: dict[str, Any]) -> dict[str, Any]:
     return kept
 
 
-# backend -> import names of the libraries that it needs
-BACKEND_LIBRARIES: dict[str, tuple[str, ...]] = {
-    "vllm": ("vllm",),
-    "transformers": ("torch", "transformers"),
-    "openai": ("openai", "aiolimiter"),
-    "scripted": (),
-}
+@dataclass(frozen=True)
+class BackendTraits:
+    """What a recipe has to know of a backend."""
+
+    # import names of the libraries that it needs
+    libraries: tuple[str, ...] = ()
+    # keys of its `engine`; None where it checks them itself
+    engine_keys: frozenset[str] | None = None
+    # whether a language model answers, and whether its files are read on this machine
+    has_model: bool = True
+    reads_model: bool = True
+    # whether it runs on the GPUs of this machine, where there are any
+    on_gpus: bool = True
+
+
+# backend -> what a recipe has to know of it
+BACKEND_TRAITS: Door[BackendTraits] = Door(
+    "backends",
+    "backend",
+    lambda thing: isinstance(getattr(thing, "traits", None), BackendTraits),
+    {
+        "vllm": BackendTraits(("vllm",)),
+        "transformers": BackendTraits(("torch", "transformers"), frozenset()),
+        # keys are fields of its requests
+        "openai": BackendTraits(("openai", "aiolimiter"), on_gpus=False),
+        "scripted": BackendTraits(
+            (), frozenset({"tokenize", "seconds_per_batch"}), has_model=False, reads_model=False, on_gpus=False
+        ),
+    },
+    lambda thing: thing.traits,
+)
 
 
 class BackendSection(Section):
     """What runs a model."""
 
-    # "openai" asks the server of `server`; "scripted" answers from the prompt by rules, for trials without a model
-    backend: Literal["vllm", "transformers", "openai", "scripted"] = "vllm"
+    # "vllm", "transformers", "openai", which asks the server of `server`, or "scripted", which answers from the prompt by rules,
+    # for trials without a model
+    backend: str = "vllm"
     # where a server with OpenAI's interface is; for backend: openai
     server: ServerSection | None = Field(default=None, exclude_if=is_none)
     # longest prompt plus answer in tokens; longer prompts are left out and counted before the engine sees them
@@ -147,24 +173,37 @@ class BackendSection(Section):
     # has `tokenize` and `seconds_per_batch`
     engine: Keywords = Field(default_factory=dict)
 
+    @field_validator("backend")
+    @classmethod
+    def _is_there(cls, name: str) -> str:
+        if name not in BACKEND_TRAITS:
+            raise ValueError(
+                f"there is no backend {shortened(name)}{did_you_mean(name, BACKEND_TRAITS)} Backends are "
+                f"{', '.join(BACKEND_TRAITS)}."
+            )
+        return name
+
+    @property
+    def traits(self) -> BackendTraits:
+        """What is known of its backend."""
+        return BACKEND_TRAITS[self.backend]
+
     @property
     def libraries(self) -> tuple[str, ...]:
         """Import names of the libraries that it needs."""
         sends_tokens = self.server is not None and self.server.prompts == "tokens"
-        return BACKEND_LIBRARIES[self.backend] + (("transformers",) if sends_tokens else ())
+        return self.traits.libraries + (("transformers",) if sends_tokens else ())
 
     @property
     def reads_model(self) -> bool:
         """Whether files of the model are read on this machine."""
-        return self.backend != "scripted" and (self.server is None or self.server.prompts == "tokens")
+        return self.traits.reads_model and (self.server is None or self.server.prompts == "tokens")
 
     @property
     def gpus_each(self) -> int:
         """GPUs that one engine takes where there are any; 0 where none is on this machine."""
         sizes = [self.engine.get(key) for key in ("tensor_parallel_size", "pipeline_parallel_size")]
-        return (
-            0 if self.backend in {"scripted", "openai"} else math.prod(size for size in sizes if isinstance(size, int))
-        )
+        return math.prod(size for size in sizes if isinstance(size, int)) if self.traits.on_gpus else 0
 
     def refuse(self) -> None:
         """Keys of the engine must be those of the backend, and a server is there for one that asks it."""
@@ -178,7 +217,7 @@ class BackendSection(Section):
         owned = {key: keys[key] for key in self.engine if key in keys}
         if owned:
             raise ValueError("; ".join(f"engine.{key} is not for a recipe: {why}" for key, why in owned.items()))
-        known = ENGINE_KEYS.get(self.backend)
+        known = self.traits.engine_keys
         unknown = sorted(self.engine.keys() - known) if known is not None else []
         if unknown:
             raise ValueError(
@@ -186,8 +225,14 @@ class BackendSection(Section):
             )
 
 
-# where engines run that are replicas of each other: on this machine, or on those of a Ray cluster
-Executor = Literal["local", "ray"]
+# where engines run that are replicas of each other: on this machine, or at a place that a package brings -> its machines' Python
+EXECUTORS: Door[str] = Door(
+    "places",
+    "place",
+    lambda thing: isinstance(getattr(thing, "python", None), str),
+    {LOCAL: ""},
+    lambda thing: thing.python,
+)
 
 
 class ReplicatedSection(BackendSection):

@@ -11,14 +11,15 @@ from ..text import did_you_mean, repeated, some_of
 from ..text.shown import shortened
 from .fairness import FairnessJudgeSection
 from .fairpo import THINNED
-from .generate import GenerateSection
+from .generate import GenerateSection, asks_model
 from .judges import JudgeOptions
 from .keywords import Keywords
 from .methods import Plan
 from .model import (
+    EXECUTORS,
+    LOCAL,
     TORCH_VARLEN,
     BackendSection,
-    Executor,
     LanguageModel,
     ModelSection,
     ReplicatedSection,
@@ -108,13 +109,14 @@ class Recipe(Section):
     seed: int = 42
     # run folder
     output: Path
-    # may be left out where no language model is used: generate.method: fair-extractive
+    # may be left out where the method asks no language model: generate.method: fair-extractive
     model: ModelSection
     corpus: CorpusSection = CorpusSection()
     task: TaskSection = TaskSection()
     generate: GenerateSection
-    # where candidates are made and models judge: on this machine, or on a Ray cluster that is running; see docs/many-machines.md
-    executor: Executor = "local"
+    # where candidates are made and models judge: on this machine ("local"), or on a Ray cluster that is running ("ray"); see
+    # docs/many-machines.md
+    executor: str = LOCAL
     judges: dict[str, JudgeOptions] = Field(min_length=1)
     # files that `evenhand audit-judge` wrote: what is known of the judges, for reports and for limits.judge
     calibration: tuple[Path, ...] = ()
@@ -135,9 +137,20 @@ class Recipe(Section):
     @classmethod
     def _extraction_has_no_model(cls, values: Any) -> Any:
         generate = values.get("generate") if isinstance(values, dict) else None
-        if isinstance(generate, dict) and generate.get("method") == "fair-extractive":
+        if isinstance(generate, dict) and not asks_model(generate.get("method")):
             return {"model": {"name": "none"}} | values
         return values
+
+    @field_validator("executor")
+    @classmethod
+    def _executor_is_there(cls, name: str) -> str:
+        if name not in EXECUTORS:
+            raise ValueError(
+                f"there is no executor {shortened(name)}{did_you_mean(name, EXECUTORS)} Executors are {', '.join(EXECUTORS)}."
+            )
+        # refuses a package that is broken, or that takes a name
+        EXECUTORS[name]
+        return name
 
     @field_validator("trainer")
     @classmethod
@@ -160,9 +173,10 @@ class Recipe(Section):
         self._fairpo_has_its_parts()
         self._trainer_can()
         self._servers_fit()
-        if self.executor == "ray" and self.generate.python is not None:
+        if self.executor != LOCAL and self.generate.python is not None:
             raise ValueError(
-                "generate.python has no effect with executor: ray, whose machines run what `ray start` ran with; leave it out"
+                f"generate.python has no effect with executor: {self.executor}, whose machines run {EXECUTORS[self.executor]}; "
+                "leave it out"
             )
         if self.limits.judge and self.limits.judge.calibrated and not self.calibration:
             raise ValueError(
@@ -282,7 +296,7 @@ class Recipe(Section):
         """Refuse what asks for one side where all are summarised, and the other way round; all mistakes together."""
         mistakes = []
         generate = self.generate
-        if generate.options and (mistake := generate.options.scope_mistake(self.task.scope)):
+        if mistake := generate.options.scope_mistake(self.task.scope):
             mistakes.append(f"generate.{mistake}.")
         asked = {name: self.judges[name] for name in (*self.reward.judges, *self.evaluation.judges)}
         mistakes += scope_mistakes(asked, self.task.scope)
@@ -321,11 +335,11 @@ class Recipe(Section):
             )
         if self.evaluation.plans is None:
             return
-        if generate.fair_extractive is not None:
+        if not generate.options.asks_model:
             raise ValueError(
-                "evaluation.plans has no effect with method: fair-extractive, which draws nothing; leave it out"
+                f"evaluation.plans has no effect with method: {generate.method}, which draws nothing; leave it out"
             )
-        if generate.options and generate.unseen_method == generate.method:
+        if generate.unseen_method == generate.method:
             try:
                 generate.options.refuse_plans(self.evaluation.plans)
             except ValueError as error:
@@ -333,7 +347,7 @@ class Recipe(Section):
 
     def _fairpo_has_its_parts(self) -> None:
         mistakes = []
-        pairs, copies = self.pairs, self.generate.options.copies if self.generate.options else ""
+        pairs, copies = self.pairs, self.generate.options.copies
         if pairs.judge is not None:
             kind: str = self.judges[pairs.judge].kind if pairs.judge in self.judges else "equal-coverage"
             if kind != "equal-coverage":

@@ -309,8 +309,14 @@ def _keys_at(place: Sequence[int | str], root: type[BaseModel]) -> list[str]:
             model = JUDGE_SECTIONS[str(step)]
         elif step in model.model_fields:
             model = next(iter(_sections(model.model_fields[str(step)].annotation)), model)
+        elif step in (further := _further(model)):
+            model = further[str(step)]
         # any other step is a name that the user gave to a judge or a plan
-    return list(model.model_fields)
+    return [*model.model_fields, *_further(model)]
+
+
+def _further(model: type[BaseModel]) -> Mapping[str, type[Section]]:
+    return model.further_sections() if issubclass(model, Section) else {}
 
 
 def _sections(annotation: Any) -> Iterable[type[BaseModel]]:

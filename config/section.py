@@ -60,6 +60,11 @@ class Section(BaseModel):
         self.refuse()
         return self
 
+    @classmethod
+    def further_sections(cls) -> "dict[str, type[Section]]":
+        """Key -> section of what may stand here besides the fields: options that packages bring."""
+        return {}
+
     def refuse(self) -> None:
         """What must fit together beyond the types of the keys.
 

@@ -23,7 +23,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from evenhand.cli.app import VERBS, app
-from evenhand.config import Recipe
+from evenhand.config import Recipe, Section
 from evenhand.config.judges import JUDGE_SECTIONS
 from evenhand.config.needs import JudgeSection
 
@@ -65,6 +65,8 @@ def _sections_of(root: type[BaseModel]) -> Iterator[str]:
             for key, field in section.model_fields.items():
                 for below, each in _sections_in(field.annotation):
                     walk(f"{place}.{key}{below}".lstrip("."), each)
+            for key, each in _further(section).items():
+                walk(f"{place}.{key}", each)
 
     walk("", root)
     for section, found in places.items():
@@ -81,6 +83,13 @@ def _sections_of(root: type[BaseModel]) -> Iterator[str]:
         meanings = key_meanings(section)
         for key, field in section.model_fields.items():
             yield _key_row(key, field, meanings[key])
+        for key, each in _further(section).items():
+            yield f"| `{key}` | section or null | `null` | {_first_paragraph(each)} |"
+
+
+def _further(section: type[BaseModel]) -> dict[str, type[Section]]:
+    """Key -> section of what packages bring."""
+    return section.further_sections() if issubclass(section, Section) else {}
 
 
 def _key_row(key: str, field: FieldInfo, meaning: str) -> str:

@@ -7,11 +7,12 @@ from math import ceil
 from typing import Any, Literal
 
 from ..config import Recipe
-from ..config.model import Executor, LanguageModel, ReplicatedSection
+from ..config.model import LOCAL, LanguageModel, ReplicatedSection
 from ..errors import EvenhandError
 from ..models.flops import step_flops
 from ..models.sizes import Sizes, meta_model, parameters, sizes_of
 from ..runfolder.engines import refuse_small_cluster, refuse_small_nodes
+from ..runfolder.places import PLACES
 from ..train.checkpointing import asks_for_checkpointing
 from ..train.launch import accelerate_config, read_accelerate
 from ..train.memory import (
@@ -102,14 +103,14 @@ class Cluster:
     # GPUs of each; None where that was not said, and `replicas: auto` counts as one engine
     gpus_each: int | None = None
 
-    def engines(self, model: LanguageModel, executor: Executor) -> int:
-        """Engines of a model on all machines together; with Ray a number is that of all, otherwise of each."""
+    def engines(self, model: LanguageModel, executor: str) -> int:
+        """Engines of a model on all machines together; elsewhere than here a number is that of all, otherwise of each."""
         replicas, gpus = (
             model.backend.replicas if isinstance(model.backend, ReplicatedSection) else 1,
             engine_gpus(model),
         )
         per_machine = max(1, (self.gpus_each or 1) // gpus) if replicas == "auto" else replicas
-        if executor == "ray" and replicas != "auto":
+        if executor != LOCAL and replicas != "auto":
             # more than there are places for wait
             return replicas if self.gpus_each is None else min(replicas, self.nodes * max(1, self.gpus_each // gpus))
         return self.nodes * per_machine
@@ -122,8 +123,8 @@ class Cluster:
         """
         if self.gpus_each is None:
             return
-        if recipe.executor == "ray":
-            refuse_small_cluster(list(recipe.replicated.values()), [self.gpus_each])
+        if recipe.executor != LOCAL:
+            refuse_small_cluster(list(recipe.replicated.values()), [self.gpus_each], PLACES[recipe.executor].where)
         else:
             refuse_small_nodes(recipe.replicated, self.gpus_each)
 
@@ -408,7 +409,7 @@ class _Machine:
     device: Device
     utilisation: float
     cluster: Cluster
-    executor: Executor
+    executor: str
 
     def stage(self, split: Split, work: PhaseWork, sizes: Sizes | None) -> StageEstimate:
         """A stage that asks a model, over all phases of the split."""

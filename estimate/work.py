@@ -10,10 +10,11 @@ from ..config import Recipe
 from ..config.model import LanguageModel
 from ..errors import EvenhandError
 from ..generate.method import DrawnReply, Job, draw_seed, draws, text_of
+from ..generate.methods import METHODS
 from ..generate.prefixes import LEAST_SHARED, n_common
 from ..generate.requests import build_requests, refuse_no_room
 from ..generate.server.requests import SENDINGS
-from ..generate.stage import METHODS, phase_requests
+from ..generate.stage import phase_requests
 from ..judges import JUDGES
 from ..judges.asking import AskingJudge, in_step
 from ..judges.batch import judge_inputs

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from contextlib import closing
 
 from ..config import Recipe
+from ..config.model import LOCAL
 from ..errors import ModelError
 from ..records import Failure, SummaryRequest
 from ..runfolder.assignments import commands, refuse_unseen
@@ -24,8 +25,8 @@ DIED = "the engine's process died"
 def is_apart(recipe: Recipe) -> bool:
     """Whether candidates are made by replicas; one process alone keeps the account of what a server costs."""
     section = recipe.generate
-    if recipe.executor == "ray":
-        return section.server is None and section.fair_extractive is None
+    if recipe.executor != LOCAL:
+        return section.server is None and section.options.asks_model
     return engines_of(section, recipe.executor).n > 1
 
 
@@ -66,7 +67,7 @@ def generate_apart(
             if outcome.given_up:
                 given_up.append(_given_up(batches.of(outcome.task.places), outcome.given_up))
             progress.add(len(outcome.task.places))
-    if executor == "ray":
+    if executor != LOCAL:
         lost = {failure.request_id for batch in given_up for failure in batch.failures}
         places = [place for each in open_batches for place in each if ids[place] not in lost]
         refuse_unseen(lambda: _n_unseen(stage, batches.shard, ids, places), phase.folder)

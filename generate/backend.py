@@ -53,6 +53,15 @@ class Reply:
     error: str = ""
 
 
+def reply_mistake(reply: object) -> str:
+    """What is wrong with what a package's code gave as a reply; "" where nothing is."""
+    if not isinstance(reply, Reply):
+        return f"{type(reply).__name__} and no Reply"
+    if not isinstance(reply.text, str):
+        return f"a reply whose text is {type(reply.text).__name__}"
+    return "a failed reply without a reason" if reply.finish_reason == "failed" and not reply.reason else ""
+
+
 # what is wrong with prompts that a server read in part, and the remedy
 READ_IN_PART = (
     "read in part, as its own counts of tokens tell: its context is too short for them; raise it (Ollama: num_ctx "

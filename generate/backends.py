@@ -3,19 +3,23 @@
 That is the recipe's backend, or what its method needs in its place.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from .. import models
 from ..config import BackendSection, ModelSection, without_speed
+from ..config.model import BACKEND_TRAITS, BackendTraits
+from ..doors import Door, blamed
+from ..errors import PluginError
 from ..fairness.content_tokens import VERSION
 from ..models.dates import signed_date
 from ..runfolder.engines import refuse_large
 from ..runfolder.phases import Phase
 from ..runfolder.timing import booked
 from ..storage import digest
-from .backend import Ask, Backend, Reply, Usage
+from .backend import Ask, Backend, Reply, Usage, reply_mistake
+from .methods import METHODS
 
 # signature of what writes summaries without a model
 NO_MODEL = f"no model|content-tokens:{VERSION}"
@@ -36,6 +40,56 @@ class NoBackend:
         """Nothing to give back."""
 
 
+@dataclass(frozen=True)
+class BackendKind:
+    """How a backend is opened: what the door of backends has by name."""
+
+    # the backend with its model loaded, from its section, the model, the folder of its adapter, and the signature of all three
+    open: Callable[[BackendSection, ModelSection, Path | None, str], Backend]
+    # what a recipe has to know of it
+    traits: BackendTraits = field(default_factory=BackendTraits)
+
+
+def _scripted(section: BackendSection, model: ModelSection, adapter: Path | None, signature: str) -> Backend:
+    from ..models.opening import open_chat_tokenizer
+    from .scripted import ScriptedBackend
+
+    # keys of its engine: seconds_per_batch, and tokenize: true for the model's own prompt tokens
+    options, tokenizer = dict(section.engine), None
+    if options.pop("tokenize", False):
+        what = "backend 'scripted' with tokenize"
+        tokenizer = open_chat_tokenizer(model.name, what, model.revision, model.chat_template_kwargs)
+    return ScriptedBackend(max_model_len=section.max_model_len, tokenizer=tokenizer, **options)
+
+
+def _transformers(section: BackendSection, model: ModelSection, adapter: Path | None, signature: str) -> Backend:
+    from .transformers_backend import TransformersBackend
+
+    return TransformersBackend(section, model, adapter, signature)
+
+
+def _server(section: BackendSection, model: ModelSection, adapter: Path | None, signature: str) -> Backend:
+    from .server.backend import ServerBackend
+
+    return ServerBackend(section, model, adapter, signature)
+
+
+def _vllm(section: BackendSection, model: ModelSection, adapter: Path | None, signature: str) -> Backend:
+    refuse_large(section)
+    from .vllm_backend import VllmBackend
+
+    return VllmBackend(section, model, adapter, signature)
+
+
+OPENERS = {"vllm": _vllm, "transformers": _transformers, "openai": _server, "scripted": _scripted}
+BACKENDS: Door[BackendKind] = Door(
+    "backends",
+    "backend",
+    lambda thing: isinstance(thing, BackendKind),
+    {name: BackendKind(opener, BACKEND_TRAITS[name]) for name, opener in OPENERS.items()},
+)
+
+
 def open_backend(section: BackendSection, model: ModelSection, adapter: Path | None = None) -> Backend:
     """The backend of that name with its model loaded.
 
@@ -43,30 +97,49 @@ def open_backend(section: BackendSection, model: ModelSection, adapter: Path | N
         MissingExtra: its library is not installed.
         ModelError: the model cannot be opened.
         RecipeError: the engine needs more GPUs than there are.
+        PluginError: it is another package's, and cannot be opened.
     """
-    signature = backend_signature(section, model, adapter)
-    if section.backend == "scripted":
-        from ..models.opening import open_chat_tokenizer
-        from .scripted import ScriptedBackend
+    kind, signature = BACKENDS[section.backend], backend_signature(section, model, adapter)
+    package = BACKENDS.package(section.backend)
+    if package is None:
+        return kind.open(section, model, adapter, signature)
+    whose = f"backend {section.backend!r} of package {package}"
+    with blamed(whose):
+        return PackagedBackend(kind.open(section, model, adapter, signature), whose)
 
-        # keys of its engine: seconds_per_batch, and tokenize: true for the model's own prompt tokens
-        options, tokenizer = dict(section.engine), None
-        if options.pop("tokenize", False):
-            what = "backend 'scripted' with tokenize"
-            tokenizer = open_chat_tokenizer(model.name, what, model.revision, model.chat_template_kwargs)
-        return ScriptedBackend(max_model_len=section.max_model_len, tokenizer=tokenizer, **options)
-    if section.backend == "transformers":
-        from .transformers_backend import TransformersBackend
 
-        return TransformersBackend(section, model, adapter, signature)
-    if section.backend == "openai":
-        from .server.backend import ServerBackend
+class PackagedBackend:
+    """A backend of another package, whose replies are counted.
 
-        return ServerBackend(section, model, adapter, signature)
-    refuse_large(section)
-    from .vllm_backend import VllmBackend
+    Args:
+        backend: of the package.
+        whose: it is, in words.
+    """
 
-    return VllmBackend(section, model, adapter, signature)
+    def __init__(self, backend: Backend, whose: str) -> None:
+        self._backend, self._whose = backend, whose
+        self.signature = backend.signature
+        self.usage = backend.usage
+
+    def complete(self, asks: Sequence[Ask]) -> list[Reply]:
+        """One reply for each ask, in order.
+
+        Raises:
+            PluginError: the package's code raised, or gave anything else.
+        """
+        with blamed(self._whose):
+            replies = self._backend.complete(asks)
+        if not isinstance(replies, list | tuple) or len(replies) != len(asks):
+            got = len(replies) if isinstance(replies, list | tuple) else type(replies).__name__
+            raise PluginError(f"{self._whose} gave {got} for {len(asks)} asks; return a list with a Reply for each")
+        if mistake := next((wrong for reply in replies if (wrong := reply_mistake(reply))), None):
+            raise PluginError(f"{self._whose} gave {mistake}")
+        return list(replies)
+
+    def close(self) -> None:
+        """Give the model's memory back."""
+        with blamed(self._whose):
+            self._backend.close()
 
 
 def backend_signature(section: BackendSection, model: ModelSection, adapter: Path | None = None) -> str:
@@ -77,7 +150,8 @@ def backend_signature(section: BackendSection, model: ModelSection, adapter: Pat
     switched = f"template:{digest(model.chat_template_kwargs, 8)}" if model.chat_template_kwargs else None
     if section.server is None:
         named = models.signature(model.name, model.revision, adapter)
-        return "|".join(filter(None, [named, model.dtype, section.backend, switched, day]))
+        package = BACKENDS.package(section.backend)
+        return "|".join(filter(None, [named, model.dtype, section.backend, package, switched, day]))
     # another server's model of that name counts as the same; fields of its requests change what it says
     served, fields = section.server.model, without_speed(section.model_dump(mode="json"))["engine"]
     name = models.signature(model.name, model.revision, adapter) if section.reads_model else served or model.name
@@ -95,9 +169,7 @@ def backend_signature(section: BackendSection, model: ModelSection, adapter: Pat
 def signature_of(phase: Phase) -> str:
     """What the candidates of the phase depend on besides what is asked; known without loading anything."""
     section = phase.recipe.generate
-    if section.fair_extractive is not None:
-        return NoBackend().signature
-    return backend_signature(section, phase.recipe.model, phase.adapter)
+    return backend_signature(section, phase.recipe.model, phase.adapter) if section.options.asks_model else NO_MODEL
 
 
 def open_backend_of(phase: Phase) -> Backend:
@@ -108,12 +180,9 @@ def open_backend_of(phase: Phase) -> Backend:
         ModelError: the model cannot be opened.
     """
     section = phase.recipe.generate
-    if section.fair_extractive is not None:
+    if not section.options.asks_model:
         return NoBackend()
     with booked("loading"):
-        if (options := section.attention_reweighting) is not None:
-            from ..plugins.attention_reweighting.pine.backend import PineBackend
-
-            named = backend_signature(section, phase.recipe.model, phase.adapter)
-            return PineBackend(section, phase.recipe.model, phase.adapter, named, is_control=not options.reweight)
+        if (open_own := METHODS[phase.method].open_backend) is not None:
+            return open_own(phase, backend_signature(section, phase.recipe.model, phase.adapter))
         return open_backend(section, phase.recipe.model, phase.adapter)

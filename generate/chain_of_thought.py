@@ -4,25 +4,27 @@ A call for each step instead of one long reply: nothing need be found in a text,
 Source: docs/papers.md#ri-extras.
 """
 
+from ..config.methods import ChainOfThoughtSection
+from ..prompts import load_template
 from .backend import Reply
-from .method import Job
+from .method import Job, Method
 from .reply_text import answer_of
-from .threads import Call, Thread, ask_round, candidates, follow_up, going, method_template, open_threads
+from .requests import PROMPTS
+from .threads import Call, Thread, ask_round, candidates, follow_up, going, open_threads
 
-METHOD = "chain-of-thought"
+FOLDER = PROMPTS / "chain-of-thought"
 # the steps in order: a round each, its role the name of its prompt; and whether what comes is a summary
 STEPS = (("points", False), ("summary", True), ("critique", False), ("revise", True))
 
 
 def summarise(job: Job) -> list[list[Reply]]:
     """Replies of each request, one for each draw, each with its turns."""
-    options = job.recipe.generate.chain_of_thought
-    assert options is not None, "the recipe chose another method"
+    options = job.recipe.generate.options_as(ChainOfThoughtSection)
     threads = open_threads(job)
     # what each thread has said, by role, as a prompt may quote it
     said: dict[Thread, dict[str, str]] = {each: {} for each in going(threads)}
     for number, (role, is_summary) in enumerate(STEPS):
-        template = method_template(METHOD, role)
+        template = load_template(role, FOLDER)
         calls = []
         for each in going(threads):
             sampling = each.sampling
@@ -34,3 +36,6 @@ def summarise(job: Job) -> list[list[Reply]]:
             if not call.thread.has_failed:
                 said[call.thread][role] = call.thread.summary() if is_summary else answer_of(reply.text).text
     return candidates(threads)
+
+
+CHAIN_OF_THOUGHT = Method(summarise, ChainOfThoughtSection, FOLDER)

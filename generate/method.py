@@ -6,10 +6,13 @@ Source: docs/papers.md#ri-plans.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..config import Plan, Recipe
+from ..config.methods import MethodSection
 from ..records import Candidate, Message, SummaryRequest
+from ..runfolder.phases import Phase
 from ..storage import digest
 from .backend import Backend, Reply
 from .contract import check_output
@@ -146,10 +149,14 @@ def first_step(requests: Sequence[SummaryRequest], recipe: Recipe, answer: int) 
 
 @dataclass(frozen=True)
 class Method:
-    """How candidates are made."""
+    """How candidates are made: what the door of methods has by name."""
 
     # the replies of each request of a job, one for each draw; one that has failed is no candidate
     summarise: Callable[[Job], list[list[Reply]]]
+    # its options in a recipe, and what a recipe has to know of it
+    options: type[MethodSection] = MethodSection
+    # folder of the prompts of its steps; None for one that asks the requests' own alone
+    prompts: Path | None = None
     # the candidates of a request, from its answers in the order of the draws
     candidates: Callable[[Job, SummaryRequest, Sequence[DrawnReply]], list[Candidate]] = one_each
     # what candidates depend on besides requests, prompts, model and the recipe's section `generate`
@@ -158,3 +165,5 @@ class Method:
     steps: Callable[[Sequence[SummaryRequest], Recipe, int], Iterator[MethodStep]] = first_step
     # whether a request of which one reply has failed gets no candidate at all
     needs_all: bool = False
+    # opens what it asks in place of the recipe's backend: for a phase, with the signature of the model on that backend
+    open_backend: Callable[[Phase, str], Backend] | None = None

@@ -16,7 +16,7 @@ from ..records import Message
 from ..runfolder.own_functions import Answer, CallForm, about
 from ..runfolder.python_code import CodeProcess
 from .backend import Reply
-from .method import Job
+from .method import Job, Method
 from .reply_text import answer_of
 from .threads import Call, Thread, ask_round, candidates, going, open_threads
 
@@ -27,8 +27,7 @@ MOST_STEPS = 50
 
 def summarise(job: Job) -> list[list[Reply]]:
     """Replies of each request, one for each draw, each with its turns."""
-    options = job.recipe.generate.code
-    assert options is not None, "the recipe chose another method"
+    options = job.recipe.generate.options_as(PythonMethodSection)
     threads = open_threads(job)
     # what each thread was told
     replies: dict[Thread, list[str]] = {each: [] for each in going(threads)}
@@ -91,3 +90,6 @@ def try_method(options: PythonMethodSection) -> None:
     """
     with _process(options) as process:
         process.start()
+
+
+PYTHON = Method(summarise, PythonMethodSection)

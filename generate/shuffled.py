@@ -6,11 +6,12 @@ Source: docs/papers.md#ri-extras.
 """
 
 from ..config import Recipe
-from ..prompts import section
+from ..config.methods import ShuffledSection
+from ..prompts import load_template, section
 from ..records import DocumentSet, Message, SummaryRequest
 from .backend import Reply
-from .method import Job
-from .requests import build_requests
+from .method import Job, Method
+from .requests import PROMPTS, build_requests
 from .threads import (
     Call,
     Thread,
@@ -18,12 +19,11 @@ from .threads import (
     candidates,
     follow_up,
     going,
-    method_template,
     open_threads,
     quoted_summary,
 )
 
-METHOD = "shuffled"
+STEPS = PROMPTS / "shuffled"
 
 
 def rotations(n: int, most: int | None) -> list[int]:
@@ -44,9 +44,8 @@ def rotated(request: SummaryRequest, first: int, recipe: Recipe) -> tuple[Messag
 
 def summarise(job: Job) -> list[list[Reply]]:
     """Replies of each request, one for each draw, each with its turns."""
-    options = job.recipe.generate.shuffled
-    assert options is not None, "the recipe chose another method"
-    merge = method_template(METHOD, "merge")
+    options = job.recipe.generate.options_as(ShuffledSection)
+    merge = load_template("merge", STEPS)
     threads = open_threads(job)
     calls = []
     for row, request in zip(threads, job.requests, strict=True):
@@ -68,3 +67,6 @@ def summarise(job: Job) -> list[list[Reply]]:
         calls.append(Call(each, "merge", follow_up(merge, each, own={"summaries": listed}), each.sampling))
     ask_round(job.backend, 1, calls)
     return candidates(threads)
+
+
+SHUFFLED = Method(summarise, ShuffledSection, STEPS)

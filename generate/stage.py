@@ -17,15 +17,11 @@ from typing import Any
 
 from pydantic import Field
 
-from ..config import METHOD_OPTIONS, without_speed
+from ..config import without_speed
+from ..config.generate import METHOD_SECTIONS, options_key
 from ..corpora import load_corpus, split_sets
 from ..corpora.splits import choose
 from ..errors import DataError, LeftOutError
-from ..plugins.attention_reweighting import method as attention_reweighting
-from ..plugins.debate import method as debate
-from ..plugins.hierarchical import method as hierarchical
-from ..plugins.opinions import fair_extractive
-from ..plugins.self_refine import method as self_refine
 from ..records import REFUSAL, Candidate, Failure, LeftOut, SummaryRequest, is_none
 from ..runfolder.journal import Batches, Journal
 from ..runfolder.phases import CANDIDATES, FAILURES, REQUESTS, TURNS, Phase
@@ -35,12 +31,13 @@ from ..runfolder.spending import spending
 from ..runfolder.stages import Counts, Receipt, Stage
 from ..runfolder.strays import begin_shard, say_strays
 from ..storage import digest, make_folder, whole_file, write_jsonl, write_record
-from . import chain_of_thought, drafts, python_method, shuffled, thinned, zero_shot
+from . import drafts
 from .apart import generate_apart, is_apart
 from .backend import ANOTHER_MODEL, READ_IN_PART, Backend, Usage
 from .backends import NO_MODEL, open_backend_of, signature_of
 from .batches import FinishedBatch, JournalContents, JournalLine, batch_name, journals_of
-from .method import Draw, DrawnReply, Job, Method, draw_seed, draws
+from .method import Draw, DrawnReply, Job, draw_seed, draws
+from .methods import METHODS, drawn_replies
 from .reply_text import THOUGHT, TRAILING
 from .requests import Requests, refuse_fixed_documents
 from .rounds import KeptRounds
@@ -55,18 +52,6 @@ ON_THE_WAY = re.compile(r"-\d+$")
 CLEANED = {
     THOUGHT: "a train of thought was taken off",
     TRAILING: "text behind the summary's first paragraph or its turn was cut off",
-}
-METHODS: dict[str, Method] = {
-    "zero-shot": Method(zero_shot.summarise),
-    "self-refine": Method(self_refine.summarise),
-    "debate": Method(debate.summarise),
-    "attention-reweighting": Method(attention_reweighting.summarise),
-    "shuffled": Method(shuffled.summarise),
-    "chain-of-thought": Method(chain_of_thought.summarise),
-    "hierarchical": Method(hierarchical.summarise, steps=hierarchical.steps),
-    "thinned": Method(thinned.summarise, thinned.candidates, thinned.inputs, needs_all=True),
-    "fair-extractive": Method(fair_extractive.summarise),
-    "python": Method(python_method.summarise),
 }
 
 
@@ -108,7 +93,7 @@ def phase_requests(phase: Phase) -> Requests:
         RecipeError: as `Requests`, or the method and the prompt template do not go together.
     """
     recipe = phase.recipe
-    if recipe.generate.options and recipe.generate.options.lays_out_anew:
+    if recipe.generate.options.lays_out_anew:
         refuse_fixed_documents(recipe.task, recipe.generate.method)
     sets = split_sets(load_corpus(recipe.corpus), recipe.corpus, recipe.seed, trains=recipe.rounds > 0)[phase.split]
     section = phase.split_section
@@ -178,25 +163,26 @@ def generate_stage(phase: Phase, requests: Requests) -> Stage:
             "(evenhand loop RECIPE does it), or mend model.adapter"
         )
     section = recipe.generate
-    own = METHOD_OPTIONS.get(phase.method)
-    others = {key for key in METHOD_OPTIONS.values() if key != own}
-    mine = section.model_copy(update={"plans": phase.plans, "method": phase.method})
-    asked = without_speed(mine.model_dump(mode="json", exclude={"python", *others}))
-    options = section.options if own else None
-    if own and options:
-        asked[own] = options.chosen()
+    method, key = METHODS[phase.method], options_key(phase.method)
+    options = section.options if phase.method == section.method else METHOD_SECTIONS[phase.method]()
+    own = section.model_copy(update={"plans": phase.plans, "method": phase.method})
+    asked = without_speed(own.model_dump(mode="json", exclude={"python", *(section.model_extra or {})}))
+    if type(options).model_fields:
+        asked[key] = options.chosen()
     inputs: dict[str, Any] = {
         "run": [recipe.name, recipe.seed, phase.name],
         "requests": requests.digest,
         "generate": asked,
         "model": signature_of(phase),
-        **METHODS[phase.method].inputs(recipe),
+        **method.inputs(recipe),
     }
+    if package := METHODS.package(phase.method):
+        inputs["package"] = package
     prompts = step_signatures(recipe, phase.method)
     if prompts:
         inputs["prompts"] = prompts
     # a method with prompts of its own asks more than once
-    turns = [TURNS] if prompts or (options and options.asks_again) else []
+    turns = [TURNS] if prompts or options.asks_again else []
     return Stage("generate", phase.folder, inputs, (REQUESTS, CANDIDATES, FAILURES, *turns))
 
 
@@ -264,7 +250,7 @@ def make_batch(
     recipe = phase.recipe
     seeds = [[draw_seed(recipe.name, recipe.seed, phase.name, r.id, draw) for draw in order] for r in requests]
     job, method = Job(phase.method, backend, requests, order, seeds, recipe), METHODS[phase.method]
-    replies = method.summarise(job)
+    replies = drawn_replies(job)
     candidates: list[Candidate] = []
     failures: list[Failure] = []
     for (request, drawn), row in zip(job.drawn(), replies, strict=True):

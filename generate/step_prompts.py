@@ -9,31 +9,20 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from ..config import Recipe
-from ..config.methods import DebatePrompts, SelfRefinePrompts
+from ..config.generate import options_key
+from ..config.methods import StepFields
 from ..errors import RecipeError
 from ..prompts import FIELD, NOTHING, PromptTemplate, load_template
 from ..records import Message
 from ..storage import listed
 from ..text import did_you_mean
+from .methods import METHODS
 from .requests import PROMPTS, REQUEST_FIELDS, request_fields
-from .threads import FOLLOW_UP, Thread, follow_up, method_template
+from .threads import FOLLOW_UP, Thread, follow_up
 
 TASK = "task"
-# step -> what its file may ask for besides the request's fields, and of what it must ask for one each
-SAID: Mapping[str, tuple[frozenset[str], tuple[tuple[str, ...], ...]]] = {
-    "feedback": (frozenset({"summary"}), (("summary",),)),
-    "refine": (frozenset({"summary", "feedback"}), (("summary",), ("feedback",))),
-    "revise": (frozenset({"answer", "others", "answers", "number"}), (("others", "answers"),)),
-    "final": (frozenset({"answers"}), (("answers",),)),
-}
 # a step without it answers another task than the request's
 ASKED = (TASK, "documents")
-
-
-def own_prompts(recipe: Recipe) -> SelfRefinePrompts | DebatePrompts | None:
-    """The files that the recipe names for the steps of its method."""
-    options = recipe.generate.self_refine or recipe.generate.debate
-    return options.prompts if options else None
 
 
 def own_template(recipe: Recipe, step: str) -> PromptTemplate | None:
@@ -42,7 +31,7 @@ def own_template(recipe: Recipe, step: str) -> PromptTemplate | None:
     Raises:
         RecipeError: there is no such file.
     """
-    name = getattr(own_prompts(recipe), step, None)
+    name = recipe.generate.options.step_file(step)
     return load_template(name, PROMPTS / "own", _place(recipe, step)) if name else None
 
 
@@ -53,15 +42,15 @@ def refuse_step_prompts(recipe: Recipe) -> None:
         RecipeError: there are such files; all mistakes are listed.
     """
     mistakes = []
-    for step in SAID:
+    for step in recipe.generate.options.steps:
         try:
             template = own_template(recipe, step)
         except RecipeError as error:
             mistakes.append(str(error))
             continue
         if template is not None:
-            path = getattr(own_prompts(recipe), step)
-            mistakes += [f"{_place(recipe, step)}{path}{mistake}" for mistake in _mistakes(template, step)]
+            path, fields = recipe.generate.options.step_file(step), recipe.generate.options.steps[step]
+            mistakes += [f"{_place(recipe, step)}{path}{mistake}" for mistake in _mistakes(template, step, fields)]
     if mistakes:
         raise RecipeError(listed(mistakes))
 
@@ -96,22 +85,22 @@ def ask_step(
 
 def step_signatures(recipe: Recipe, method: str) -> list[str]:
     """Signatures of all prompts that a method brings, of a user's files those; [] for one that asks the request's own alone."""
-    shipped = [method_template(method, path.stem) for path in sorted((PROMPTS / method).glob("*.txt"))]
+    folder = METHODS[method].prompts
+    shipped = [load_template(path.stem, folder) for path in sorted(folder.glob("*.txt"))] if folder else []
     if not shipped:
         return []
-    is_chosen = method == recipe.generate.method
-    owned = {step: template for step in SAID if is_chosen and (template := own_template(recipe, step))}
+    steps = recipe.generate.options.steps if method == recipe.generate.method else ()
+    owned = {step: template for step in steps if (template := own_template(recipe, step))}
     signatures = [each.signature for each in shipped if each.name.removesuffix("-all") not in owned]
     return [
-        method_template(FOLLOW_UP, TASK).signature,
+        load_template(TASK, PROMPTS / FOLLOW_UP).signature,
         *signatures,
         *(f"{step}={template.signature}" for step, template in owned.items()),
     ]
 
 
-def _mistakes(template: PromptTemplate, step: str) -> Iterator[str]:
-    said, needed = SAID[step]
-    known = sorted(said | REQUEST_FIELDS | {TASK})
+def _mistakes(template: PromptTemplate, step: str, fields: StepFields) -> Iterator[str]:
+    known = sorted(fields.known | REQUEST_FIELDS | {TASK})
     for number, line in enumerate(template.text.splitlines(), start=1):
         for name in FIELD.findall(line):
             if name not in known:
@@ -119,12 +108,11 @@ def _mistakes(template: PromptTemplate, step: str) -> Iterator[str]:
                     f":{number}: {{{name}}} is not a field of the step {step!r}{did_you_mean(name, known)} Fields are "
                     f"{', '.join(known)}"
                 )
-    for names in (ASKED, *needed):
+    for names in (ASKED, *fields.needed):
         if template.fields.isdisjoint(names):
-            fields = " or ".join(f"{{{name}}}" for name in names)
-            yield f": has no field {fields}, so the model would not see it; add it"
+            either = " or ".join(f"{{{name}}}" for name in names)
+            yield f": has no field {either}, so the model would not see it; add it"
 
 
 def _place(recipe: Recipe, step: str) -> str:
-    section = "self_refine" if recipe.generate.self_refine else "debate"
-    return f"key 'generate.{section}.prompts.{step}': "
+    return f"key 'generate.{options_key(recipe.generate.method)}.prompts.{step}': "

@@ -16,13 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from ..config import Recipe
+from ..config import Recipe, ThinnedSection
 from ..fairness.groups.fairpo import thinnings
 from ..records import Candidate, DocumentSet, Message, SummaryRequest, Thinned, Turn
 from . import refusals
 from .backend import Ask, Reply
 from .drafts import AGAIN, Draft, draw_drafts, finished
-from .method import Draw, DrawnReply, Job, seed_from
+from .method import Draw, DrawnReply, Job, Method, seed_from
 from .requests import build_requests
 from .threads import Made, said
 
@@ -80,8 +80,7 @@ def thinned_copies(request: SummaryRequest, seed: int, recipe: Recipe) -> list[C
         seed: of the choice and the order of documents.
         recipe: generate.thinned has the rate.
     """
-    options = recipe.generate.thinned
-    assert options is not None, "the recipe chose another method"
+    options = recipe.generate.options_as(ThinnedSection)
     attribute, values = request.attribute or "", present_values(request, recipe)
     documents = request.document_set.documents
     labelled = [d for d in documents if d.attributes.get(attribute) in values]
@@ -106,8 +105,7 @@ def summarise(job: Job) -> list[list[Reply]]:
     Those to the request's own prompt are zero-shot's. If a copy cannot be summarised, the draw has failed. The first seed of a
     request chooses the documents of its copies.
     """
-    options = job.recipe.generate.thinned
-    assert options is not None, "the recipe chose another method"
+    options = job.recipe.generate.options_as(ThinnedSection)
     copies = [thinned_copies(request, drawn[0][1], job.recipe) for request, drawn in job.drawn()]
     asks = []
     for (request, drawn), mine in zip(job.drawn(), copies, strict=True):
@@ -132,8 +130,7 @@ def summarise(job: Job) -> list[list[Reply]]:
 
 def candidates(job: Job, request: SummaryRequest, answers: Sequence[DrawnReply]) -> list[Candidate]:
     """The summaries of the full set, then those of its thinned copies, each cleaned as the options say."""
-    options = job.recipe.generate.thinned
-    assert options is not None, "the recipe chose another method"
+    options = job.recipe.generate.options_as(ThinnedSection)
     found = [job.candidate(request, as_drawn(each)) for each in answers]
     found += [
         job.candidate(request, answer).model_copy(update={"thinned": thinned}) for answer, thinned in copies_of(answers)
@@ -143,8 +140,7 @@ def candidates(job: Job, request: SummaryRequest, answers: Sequence[DrawnReply])
 
 def inputs(recipe: Recipe) -> dict[str, Any]:
     """What the summaries depend on besides the options: which values there are, and what counts as a refusal."""
-    options = recipe.generate.thinned
-    rejects = options is not None and options.reject
+    rejects = recipe.generate.options_as(ThinnedSection).reject
     return {"sides": recipe.corpus.sides} | ({"refusals": refusals.VERSION} if rejects else {})
 
 
@@ -206,3 +202,6 @@ def _joined(draft: Draft, copies: Sequence[OfThinned]) -> Reply:
             return replace(reply, error=f"without some documents of {each.thinned.value!r}: {reply.error}")
     values = {field.name: getattr(own, field.name) for field in fields(Reply)}
     return WithThinned(**values, draft=draft, copies=tuple(copies))
+
+
+THINNED = Method(summarise, ThinnedSection, candidates=candidates, inputs=inputs, needs_all=True)

@@ -171,10 +171,5 @@ def follow_up(
         # stands before the word "texts": Left, or a label in quotes
         side = f'"{fold(perspective.label)}"' if perspective.label else capitalised(perspective.value)
     step = replace(template, sections=thread.sections).fill({"side": side}, texts, own)
-    text = method_template(FOLLOW_UP, "task").fill(texts={"task": last.content}, own={"step": step})
+    text = load_template("task", PROMPTS / FOLLOW_UP).fill(texts={"task": last.content}, own={"step": step})
     return (*before, Message(role="user", content=text))
-
-
-def method_template(method: str, name: str) -> PromptTemplate:
-    """The shipped prompt of that name in the method's folder."""
-    return load_template(name, PROMPTS / method)

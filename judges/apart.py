@@ -12,7 +12,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
-from ..config.model import BackendSection, ReplicatedSection
+from ..config.model import LOCAL, BackendSection, ReplicatedSection
 from ..errors import JudgeError
 from ..runfolder.assignments import commands, refuse_unseen
 from ..runfolder.engines import Engines, engines_of, waves
@@ -49,7 +49,7 @@ def teams_of(phase: Phase, groups: Sequence[Sequence[Judge]]) -> list[Team]:
         for number, group in enumerate(groups, 1)
         if group[0].loads and not any(section.server for section in _backends(phase, group))
     ]
-    is_alone = len(found) == 1 and found[0].engines.n == 1 and phase.recipe.executor == "local"
+    is_alone = len(found) == 1 and found[0].engines.n == 1 and phase.recipe.executor == LOCAL
     return [] if is_alone else found
 
 
@@ -101,7 +101,7 @@ def judge_apart(
                 given_up += [outcome] if outcome.given_up else []
                 for name, n in outcome.task.counts.items():
                     progress.add(n, name)
-    if phase.recipe.executor == "ray" and not given_up:
+    if phase.recipe.executor != LOCAL and not given_up:
         refuse_unseen(lambda: _n_unseen(phase, stage, teams, done, shard), phase.folder)
     if given_up:
         names = ", ".join(dict.fromkeys(name for outcome in given_up for name in outcome.task.counts))

@@ -10,6 +10,7 @@ from contextlib import nullcontext
 from functools import partial
 
 from ..config import Recipe
+from ..config.model import LOCAL
 from ..config.section import Check
 from ..corpora.leftovers import leftover_in_sets
 from ..corpora.values import single_valued
@@ -97,7 +98,7 @@ def preflight(recipe: Recipe, *, elsewhere: bool = False) -> RunSize:
         size = estimate(recipe, samples)
         if not elsewhere:
             # which machines a Ray cluster will have is not known now
-            gpus = len(visible_gpus()) if recipe.executor == "local" else None
+            gpus = len(visible_gpus()) if recipe.executor == LOCAL else None
             for warning in idle_engines(recipe, size.n_requests, gpus):
                 log.warning("%s", warning)
         mistakes |= _failed(

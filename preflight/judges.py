@@ -9,7 +9,7 @@ from functools import partial
 
 from .. import models
 from ..config import JudgeOptions
-from ..config.model import Executor, LanguageModel
+from ..config.model import LOCAL, LanguageModel
 from ..config.section import Check
 from ..corpora.values import single_valued
 from ..errors import EvenhandError, RecipeError
@@ -37,13 +37,13 @@ def under(key: str, below: str) -> str:
     return f"{key}.{below}" if below else key
 
 
-def judge_checks(name: str, options: JudgeOptions, executor: Executor) -> Iterator[Check]:
+def judge_checks(name: str, options: JudgeOptions, executor: str) -> Iterator[Check]:
     """That what a judge names is there: models, prompts, weights."""
     key = f"judges.{name}"
     for below, model in options.language_models.items():
         if model.backend.reads_model:
             yield Check(f"{under(key, below)}.model.name", partial(models.check, model.model.name), is_here=True)
-        if executor == "local":
+        if executor == LOCAL:
             yield from fit_checks(f"{under(key, below)}.backend", model.backend)
     for check in _named(name, options).values():
         yield check._replace(key=f"{key}.{check.key}")

@@ -12,7 +12,8 @@ from types import SimpleNamespace
 
 from .. import models
 from ..config import Recipe
-from ..config.model import LanguageModel, ModelSection
+from ..config.model import LOCAL, LanguageModel, ModelSection
+from ..config.python_code import PythonMethodSection
 from ..config.section import Check
 from ..errors import EvenhandError, RecipeError
 from ..extras import missing_extra
@@ -24,10 +25,10 @@ from ..judges.combine import reward_ranges, widest_gap
 from ..models.bases import refuse_other_base
 from ..models.files import CONFIG, read_settings, refuse_adapter
 from ..models.templates import has_chat_template
-from ..plugins.ray import workers as ray_workers
 from ..runfolder import tracking
 from ..runfolder.engines import fit_checks, machines_of, refuse_small_cluster
 from ..runfolder.gpus import visible_gpus
+from ..runfolder.places import PLACES
 from ..text import did_you_mean
 from ..train.stage import own_pairs
 from .judges import judge_checks, reading_checks, under
@@ -53,10 +54,10 @@ def named_checks(recipe: Recipe) -> Iterator[Check]:
     if recipe.model.adapter is not None:
         yield Check("model.adapter", partial(_refuse_adapter, recipe.model, recipe.model.adapter), is_here=True)
     yield Check("train.pairs", partial(own_pairs, recipe), is_here=True)
-    if code := recipe.generate.code:
+    if isinstance(code := recipe.generate.options, PythonMethodSection):
         yield Check("generate.code.file", lambda: code.code().refuse_unasked(), is_here=True)
     yield Check("generate.method", partial(refuse_step_prompts, recipe), is_here=True)
-    if recipe.executor == "local":
+    if recipe.executor == LOCAL:
         yield from fit_checks("generate", recipe.generate)
     yield Check("generate.python", partial(_refuse_program, recipe.generate.python), is_here=True)
     yield Check("train.python", partial(_refuse_program, recipe.train.python), is_here=True)
@@ -115,7 +116,7 @@ def slow_on_this_processor(recipe: Recipe) -> list[str]:
     """Keys of models that vLLM would run in bfloat16 here, where there is no GPU and the processor has to convert it."""
     asked = _language_models(recipe)
     slow = [key for key, (model, backend) in asked.items() if (backend.backend, model.dtype) == ("vllm", "bfloat16")]
-    is_here = bool(slow) and recipe.executor == "local" and not visible_gpus() and converts_bfloat16(PROCESSOR)
+    is_here = bool(slow) and recipe.executor == LOCAL and not visible_gpus() and converts_bfloat16(PROCESSOR)
     return [f"{key}.dtype" for key in slow] if is_here else []
 
 
@@ -155,22 +156,23 @@ def _refuse_no_slurm() -> None:
 
 
 def _refuse_cluster(recipe: Recipe) -> None:
-    """Refuse a Ray cluster that is not there, or too small."""
-    with ray_workers.joined():
-        refuse_small_cluster(list(recipe.replicated.values()), machines_of("ray"))
+    """Refuse machines elsewhere that are not there, or too small."""
+    place = PLACES[recipe.executor]
+    with place.joined():
+        refuse_small_cluster(list(recipe.replicated.values()), machines_of(recipe.executor), place.where)
 
 
 def engine_checks(recipe: Recipe) -> Iterator[Check]:
     """The libraries of every stage, the arguments of its engine, and whether its models can be had and are whole."""
     generate = recipe.generate
-    if recipe.executor == "ray":
+    if recipe.executor != LOCAL:
         yield Check("executor", partial(_refuse_cluster, recipe), is_here=True)
     if generate.has_model:
         asked = LanguageModel(recipe.model, generate)
         yield from _library_checks("generate.backend", generate.libraries, generate.python)
         yield from _asked_checks("generate", "model", asked)
-    if generate.code:
-        yield Check("generate.code.file", partial(try_method, generate.code), is_here=True)
+    if isinstance(generate.options, PythonMethodSection):
+        yield Check("generate.code.file", partial(try_method, generate.options), is_here=True)
     elif recipe.rounds:
         reach = partial(_refuse_out_of_reach, recipe.model.name, recipe.model.revision)
         yield Check("model.name", reach, is_here=True)

@@ -15,9 +15,9 @@ from ..config.section import Check
 from ..errors import RecipeError
 from ..extras import need
 from ..generate.method import MethodStep, text_of
+from ..generate.methods import METHODS
 from ..generate.requests import refuse_no_room
 from ..generate.server.kept import ANSWERS
-from ..generate.stage import METHODS
 from ..judges import JUDGES
 from ..judges.batch import reference_text
 from ..judges.cache import JUDGEMENTS

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ValidationError
 
+from ..config import ThinnedSection
 from ..errors import DataError
 from ..fairness.groups.fairpo import choose_thinnings, fair_pairs, thinnings
 from ..generate.thinned import declared_order
@@ -61,10 +62,9 @@ class Pairer:
 
     def __init__(self, phase: Phase) -> None:
         recipe = phase.recipe
-        assert recipe.generate.thinned is not None, "the recipe makes no thinned sets"
         self._phase = phase
         self._section = recipe.pairs
-        self._rate = recipe.generate.thinned.rate
+        self._rate = recipe.generate.options_as(ThinnedSection).rate
         self._n_draws = recipe.generate.n_candidates
         path = phase.folder / REQUESTS
         self._values = declared_order(iter_jsonl(path, SummaryRequest), recipe)

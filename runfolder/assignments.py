@@ -11,6 +11,7 @@ from uuid import uuid4
 from pydantic import BaseModel
 
 from ..config import Recipe
+from ..config.model import LOCAL
 from ..errors import StorageError
 from .journal import Journal
 from .phases import Phase, hold_run, resolved_recipe
@@ -93,7 +94,7 @@ def commands(phase: Phase, stage: Stage, shard: Shard, module: str, *options: st
     """
     recipe = resolved_recipe(phase.recipe, "replicas", shard)
     # a machine that cannot be reached may still be at work for an earlier command
-    suffix = f".{uuid4().hex[:8]}" if phase.recipe.executor == "ray" else ""
+    suffix = f".{uuid4().hex[:8]}" if phase.recipe.executor != LOCAL else ""
 
     def command(name: str) -> Command:
         assignment = Assignment(recipe, phase.name, stage.name, stage.key, shard, name + suffix)

@@ -7,14 +7,14 @@ from math import ceil
 from typing import NamedTuple
 
 from ..config import Recipe
-from ..config.model import BackendSection, Executor, ReplicatedSection
+from ..config.model import LOCAL, BackendSection, ReplicatedSection
 from ..config.section import Check
 from ..errors import RecipeError
-from ..plugins.ray import workers as ray_workers
 from ..storage import listed
 from ..text import some_of
 from .gpus import VISIBLE, visible_gpus
 from .phases import phases
+from .places import PLACES
 from .workers import Launch, LocalWorker
 
 log = logging.getLogger(__name__)
@@ -35,22 +35,25 @@ class Engines(NamedTuple):
 Machines = Sequence[int]
 
 
-def machines_of(executor: Executor) -> Machines:
-    """Those of this machine, or of each machine of the cluster.
+def machines_of(executor: str) -> Machines:
+    """Those of this machine, or of each machine of the place.
 
     Raises:
-        RecipeError: no Ray cluster can be joined.
+        RecipeError: there are no machines.
     """
-    return ray_workers.machines() if executor == "ray" else [len(visible_gpus())]
+    if executor == LOCAL:
+        return [len(visible_gpus())]
+    machines = PLACES[executor].machines()
+    if not machines:
+        raise RecipeError(f"no machine of {PLACES[executor].where} has room for a process")
+    return machines
 
 
-def engines_of(
-    section: ReplicatedSection, executor: Executor, machines: Callable[[Executor], Machines] = machines_of
-) -> Engines:
+def engines_of(section: ReplicatedSection, executor: str, machines: Callable[[str], Machines] = machines_of) -> Engines:
     """Those that a section asks for; "auto" is as many as the GPUs hold, and 1 without any.
 
     Raises:
-        RecipeError: no Ray cluster can be joined, and it is to be asked.
+        RecipeError: there are no machines at the place, and it is to be asked.
     """
     each = section.gpus_each
     if section.replicas != "auto":
@@ -134,8 +137,13 @@ def refuse_small_nodes(sections: Mapping[str, ReplicatedSection], gpus: int) -> 
         raise RecipeError(listed(mistakes))
 
 
-def refuse_small_cluster(sections: Sequence[ReplicatedSection], machines: Machines) -> None:
-    """Refuse engines that no machine of a Ray cluster holds. How many it holds is left open: others wait, and machines come.
+def refuse_small_cluster(sections: Sequence[ReplicatedSection], machines: Machines, where: str) -> None:
+    """Refuse engines that no machine of a cluster holds. How many it holds is left open: others wait, and machines come.
+
+    Args:
+        sections: of the engines.
+        machines: of the cluster.
+        where: they are, in words.
 
     Raises:
         RecipeError: which engine that is, or no machine has a GPU and the number of engines is to be that of the GPUs.
@@ -143,18 +151,18 @@ def refuse_small_cluster(sections: Sequence[ReplicatedSection], machines: Machin
     most, needed = max(machines), max((each.gpus_each for each in sections), default=0)
     if 0 < most < needed:
         raise RecipeError(
-            f"an engine of {needed} GPUs needs a machine that has them, and no machine of the Ray cluster has more than {most}; "
+            f"an engine of {needed} GPUs needs a machine that has them, and no machine of {where} has more than {most}; "
             "lower tensor_parallel_size or pipeline_parallel_size"
         )
     if most == 0 and any(each.gpus_each and each.replicas == "auto" for each in sections):
         raise RecipeError(
-            "no machine of the Ray cluster has a GPU, so that replicas: auto says nothing; wait until they have joined, or write "
+            f"no machine of {where} has a GPU, so that replicas: auto says nothing; wait until they have joined, or write "
             "a number, whose engines then run on the cluster's processors"
         )
 
 
 def waves(
-    models: Sequence[Engines], executor: Executor, machines: Callable[[Executor], Machines] = machines_of
+    models: Sequence[Engines], executor: str, machines: Callable[[str], Machines] = machines_of
 ) -> list[list[tuple[int, list[Launch]]]]:
     """Which models run side by side, wave after wave, and what gives each of their engines a place.
 
@@ -164,21 +172,17 @@ def waves(
         Of each wave the places of its models, and what gives each of their engines a place.
 
     Raises:
-        RecipeError: no Ray cluster can be joined.
+        RecipeError: there are no machines at the place.
     """
-    if executor == "local":
+    if executor == LOCAL:
         return [
             [(place, [partial(LocalWorker, variables=share) for share in shares]) for place, shares in wave]
             for wave in shared_out(models)
         ]
-    has_gpus = any(machines(executor))
+    place, has_gpus = PLACES[executor], any(machines(executor))
     if not has_gpus and any(each.gpus_each for each in models):
-        log.warning("no machine of the Ray cluster has a GPU: engines run on its processors")
-    return [
-        [(place, [partial(ray_workers.RayWorker, needs, ray_workers.Notice(needs))] * n)]
-        for place, (n, each) in enumerate(models)
-        for needs in [ray_workers.Needs(each if has_gpus else 0, each)]
-    ]
+        log.warning("no machine of %s has a GPU: engines run on its processors", place.where)
+    return [[(number, place.launches(n, each if has_gpus else 0, each))] for number, (n, each) in enumerate(models)]
 
 
 def idle_engines(recipe: Recipe, n_requests: Mapping[str, int], gpus: int | None, shards: int = 1) -> list[str]:
@@ -196,7 +200,7 @@ def idle_engines(recipe: Recipe, n_requests: Mapping[str, int], gpus: int | None
         n = n_requests.get(phase.split, 0)
         for key, section in recipe.replicated.items():
             is_asked = recipe.generate.has_model if key == "generate" else key.split(".")[1] in phase.judges
-            if not n or not is_asked or section.server is not None or section.backend == "scripted":
+            if not n or not is_asked or section.server is not None or not section.traits.has_model:
                 continue
             each = section.gpus_each
             if section.replicas == "auto" and gpus is None:

@@ -112,8 +112,8 @@ class Phase:
     @property
     def copies(self) -> str:
         """Copies of the sets that the method summarises besides, in words; "" for none."""
-        options = self.recipe.generate.options
-        return options.copies if options and self.method == self.recipe.generate.method else ""
+        generate = self.recipe.generate
+        return generate.options.copies if self.method == generate.method else ""
 
     @property
     def judges(self) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """Processes of a stage that wait for batches: how one is started and told, and what it says, on this machine.
 
 A line of JSON by standard input is a batch, and closing it ends the process at once. A line of standard output says that the
-batch is in the journal. `ray_workers` has the same elsewhere.
+batch is in the journal. What `places` has does the same elsewhere.
 """
 
 import json

@@ -1,6 +1,7 @@
 """Packages made up for a test: files and metadata as pip leaves them, and code that must not run."""
 
 import hashlib
+import sys
 from base64 import urlsafe_b64encode
 
 
@@ -20,3 +21,27 @@ def install(site, name, version, files):
         digest = urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
         record.append(f"{path},sha256={digest},{len(content)}")
     (site / info / "RECORD").write_text("\n".join(record) + "\n")
+
+
+def bring(site, monkeypatch, doors, text, things, *, package="mine", version="1.0"):
+    """Install a package that brings things by doors into a folder that is searched: name -> what it is in the module.
+
+    Args:
+        site: the folder.
+        monkeypatch: of the test, at whose end the doors are as before.
+        doors: they are of one group.
+        text: of the package's module.
+        things: what it brings.
+        package: its name.
+        version: of it.
+    """
+    monkeypatch.syspath_prepend(str(site))
+    monkeypatch.delitem(sys.modules, package, raising=False)
+    points = "".join(f"{name} = {package}:{thing}\n" for name, thing in things.items())
+    files = {
+        f"{package}-{version}.dist-info/entry_points.txt": f"[evenhand.{doors[0].name}]\n{points}".encode(),
+        f"{package}/__init__.py": text.encode(),
+    }
+    install(site, package, version, files)
+    for door in doors:
+        monkeypatch.setitem(vars(door), "_points", type(door)._points.func(door))

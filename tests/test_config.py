@@ -6,7 +6,6 @@ import pytest
 from pydantic import ValidationError
 
 from evenhand.config import (
-    METHOD_OPTIONS,
     BackendSection,
     CorpusSection,
     GenerateSection,
@@ -15,6 +14,8 @@ from evenhand.config import (
     Recipe,
     TaskSection,
 )
+from evenhand.config.generate import METHOD_SECTIONS, options_key
+from evenhand.generate.methods import METHODS
 from evenhand.records import Sampling
 
 MINIMAL = {
@@ -196,7 +197,7 @@ def generation(**changes):
 def test_method_has_its_options_and_no_others():
     assert generation(method="debate").debate.agents == 3
     assert generation(method="self-refine", self_refine={"rounds": 5}).self_refine.rounds == 5
-    assert generation().self_refine is None
+    assert generation(self_refine=None).model_extra == {}
     with pytest.raises(ValidationError, match=r"debate has no effect with method: self-refine; write method: debate"):
         generation(method="self-refine", debate={})
     # a resolved recipe can be read again
@@ -205,15 +206,15 @@ def test_method_has_its_options_and_no_others():
 
 
 def test_every_method_with_options_is_in_the_table_and_back():
-    from evenhand.generate.stage import METHODS
-
-    assert set(METHODS) == {"zero-shot", *METHOD_OPTIONS}
-    for method, key in METHOD_OPTIONS.items():
-        backend = "transformers" if key == "attention_reweighting" else "vllm"
-        plans = {"plans": None} if key == "fair_extractive" else {}
+    assert set(METHODS) == set(METHOD_SECTIONS)
+    for method, section in METHOD_SECTIONS.items():
+        backend = "transformers" if method == "attention-reweighting" else "vllm"
+        plans = {} if section.asks_model else {"plans": None}
         # a file of the user's own is named by nothing else
-        own = {"code": {"file": "method.py", "function": "summarise"}} if key == "code" else {}
-        assert getattr(generation(method=method, backend=backend, **plans, **own), key) is not None
+        own = {"code": {"file": "method.py", "function": "summarise"}} if method == "python" else {}
+        found = generation(method=method, backend=backend, **plans, **own)
+        assert type(found.options) is section is METHODS[method].options
+        assert list(found.model_extra) == [options_key(method)] * bool(section.model_fields)
 
 
 @pytest.mark.parametrize("backend", ["vllm", "scripted"])

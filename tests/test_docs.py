@@ -16,9 +16,11 @@ import pytest
 from typer.testing import CliRunner
 
 from evenhand.cli.app import app
+from evenhand.config import GenerateSection
+from evenhand.config.generate import METHOD_SECTIONS
 from evenhand.config.judges import JUDGE_SECTIONS
 from evenhand.config.plain_yaml import parse_yaml
-from evenhand.generate.stage import METHODS
+from evenhand.generate.methods import METHODS
 from evenhand.judges import JUDGES
 
 ROOT = Path(__file__).parents[1]
@@ -85,8 +87,9 @@ def test_page_of_recipe_keys_has_every_key_with_its_meaning(generated):
         schema = root.model_json_schema()
         for section in (schema, *schema["$defs"].values()):
             if section.get("properties"):
-                assert set(section["properties"]) in [set(table) for table in tables], section["title"]
-    for section in JUDGE_SECTIONS.values():
+                further = GenerateSection.further_sections() if section["title"] == "GenerateSection" else {}
+                assert {*section["properties"], *further} in [set(table) for table in tables], section["title"]
+    for section in (*JUDGE_SECTIONS.values(), *filter(lambda each: each.model_fields, METHOD_SECTIONS.values())):
         assert set(section.model_fields) in [set(table) for table in tables], section
     assert not [row for table in tables for row in table.values() if row.endswith("|  |")]
 

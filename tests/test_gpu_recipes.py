@@ -67,7 +67,7 @@ def changes(recipe: Recipe) -> dict[str, Any]:
                 name: plan.model_dump() | {"max_tokens": ANSWER, "candidates": min(plan.candidates, n)}
                 for name, plan in plans.items()
             }
-    if recipe.generate.self_refine:
+    if recipe.generate.method == "self-refine":
         found["generate.self_refine.feedback_tokens"] = ANSWER
     # what random models say need not have two sentences, or a word of a document
     found["limits.unscored"] = 1.0

@@ -2,14 +2,15 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
 
 from ...corpora.controlled import AnnotatedArticle
-from ...generate.requests import PROMPTS
 from ...prompts import PromptTemplate, load_template
 from ...records import LeftOut, Message, Record, Text
 from ...text import fold, words
 from .writing import Task, Written
 
+PROMPTS = Path(__file__).parent / "prompts"
 KEY_POINTS, ADVERSARIAL, SUMMARIES = "key-points", "adversarial", "summaries"
 # where points are put together, which asks no model
 POINTS = "points"
@@ -37,7 +38,7 @@ def side_of(article: AnnotatedArticle) -> str:
 
 def template(step: str) -> PromptTemplate:
     """The prompt of a step."""
-    return load_template(TEMPLATES[step], PROMPTS / "controlled")
+    return load_template(TEMPLATES[step], PROMPTS)
 
 
 def make_task(step: str, article: AnnotatedArticle, task_id: str, may_copy: bool = False, **fields: str) -> Task:

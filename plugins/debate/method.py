@@ -9,25 +9,25 @@ Source: Du et al. 2023 (arXiv:2305.14325), as used by Ri et al. 2025, section 4;
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
-from ...config import DebateSection, Recipe
-from ...config.methods import DebatePrompts
+from ...config import Recipe
 from ...generate.backend import Reply
-from ...generate.method import Job
-from ...generate.step_prompts import ask_step, own_prompts
+from ...generate.method import Job, Method
+from ...generate.step_prompts import ask_step
 from ...generate.threads import (
     Call,
     Thread,
     ask_round,
     candidates,
-    method_template,
     open_threads,
     quoted_summary,
 )
-from ...prompts import PromptTemplate, section
+from ...prompts import PromptTemplate, load_template, section
 from ...records import Message, SummaryRequest
+from .sections import DebateSection
 
-METHOD = "debate"
+STEPS = Path(__file__).parent / "prompts"
 
 
 @dataclass
@@ -49,8 +49,8 @@ class _Debate:
     def listed(self, recipe: Recipe, step: str, without: int | None = None) -> str:
         """All last answers as they stand in the prompt of a step, in the order of the agents, or all but that of one place."""
         numbered = [(n, self.answer(n - 1)) for n in range(1, len(self.answers) + 1) if n - 1 != without]
-        sections, options = self.agents[0].sections, own_prompts(recipe)
-        if not isinstance(options, DebatePrompts) or getattr(options, step) is None:
+        sections, options = self.agents[0].sections, recipe.generate.options_as(DebateSection).prompts
+        if options is None or getattr(options, step) is None:
             return "\n".join(section("answer", answer, number, sections) for number, answer in numbered)
         item = PromptTemplate("item", options.item, sections)
         return options.join.join(item.fill({"number": str(number)}, {"answer": answer}) for number, answer in numbered)
@@ -62,9 +62,8 @@ class _Debate:
 
 def summarise(job: Job) -> list[list[Reply]]:
     """Replies of each request, one for each draw, each with its turns."""
-    options = job.recipe.generate.debate
-    assert options is not None, "the recipe chose another method"
-    revise, final = (method_template(METHOD, name) for name in ("revise", "final"))
+    options = job.recipe.generate.options_as(DebateSection)
+    revise, final = (load_template(name, STEPS) for name in ("revise", "final"))
     threads = open_threads(job)
     debates = [debate for row in threads for debate in _debates(row, options)]
     for number in range(options.rounds + 1):
@@ -135,3 +134,6 @@ def _revision(recipe: Recipe, debate: _Debate, place: int, revise: PromptTemplat
         "number": str(place + 1),
     }
     return ask_step(recipe, "revise", revise, debate.agents[place], {"answer": debate.answer(place)}, own)
+
+
+DEBATE = Method(summarise, DebateSection, STEPS)

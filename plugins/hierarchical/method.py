@@ -9,25 +9,26 @@ Source: docs/papers.md#hierarchical.
 
 import random
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from ...config import Recipe
 from ...generate.backend import Reply
-from ...generate.method import Job, MethodStep, text_of
+from ...generate.method import Job, Method, MethodStep, text_of
 from ...generate.reply_text import summary_of
 from ...generate.requests import heading, mixed_documents, prompt_around, side_lines, template_sections
-from ...generate.threads import Call, Thread, ask_round, candidates, going, method_template, open_threads
-from ...prompts import fence
+from ...generate.threads import Call, Thread, ask_round, candidates, going, open_threads
+from ...prompts import fence, load_template
 from ...records import Document, Message, SummaryRequest
 from ...storage import digest
 from ...text import fold
+from .sections import HierarchicalSection
 
-METHOD = "hierarchical"
+STEPS = Path(__file__).parent / "prompts"
 
 
 def summarise(job: Job) -> list[list[Reply]]:
     """Replies of each request, one for each draw, each with its turns."""
-    options = job.recipe.generate.hierarchical
-    assert options is not None, "the recipe chose another method"
+    options = job.recipe.generate.options_as(HierarchicalSection)
     threads = open_threads(job)
     calls = []
     for row, request in zip(threads, job.requests, strict=True):
@@ -59,8 +60,7 @@ def parts(request: SummaryRequest, recipe: Recipe) -> list[tuple[Document, ...]]
 
     Of a request for all sides that order is random, and always the same for a set: no side stands first because of what it is.
     """
-    options = recipe.generate.hierarchical
-    assert options is not None, "the recipe chose another method"
+    options = recipe.generate.options_as(HierarchicalSection)
     if request.perspective is not None:
         return _cut(request.source_documents, options.per_part)
     by_side: dict[str | None, list[Document]] = {}
@@ -78,7 +78,7 @@ def _cut(documents: Sequence[Document], n: int | None) -> list[tuple[Document, .
 
 def part_prompts(request: SummaryRequest, recipe: Recipe) -> list[tuple[Message, ...]]:
     """The chats that ask for a summary of each part."""
-    template = method_template(METHOD, "part")
+    template = load_template("part", STEPS)
     topic = fold(request.document_set.topic)
     return [
         (
@@ -119,8 +119,7 @@ def summaries_prompt(request: SummaryRequest, summaries: Sequence[str], recipe: 
 
 def steps(requests: Sequence[SummaryRequest], recipe: Recipe, answer: int) -> Iterator[MethodStep]:
     """The longest part of each request, and its last prompt with as many tokens as the summaries may have."""
-    options = recipe.generate.hierarchical
-    assert options is not None, "the recipe chose another method"
+    options = recipe.generate.options_as(HierarchicalSection)
     asked = {request.id: [text_of(prompt) for prompt in part_prompts(request, recipe)] for request in requests}
     longest = {key: max(texts, key=len, default="") for key, texts in asked.items()}
     n_parts = {key: len(texts) for key, texts in asked.items()}
@@ -129,3 +128,6 @@ def steps(requests: Sequence[SummaryRequest], recipe: Recipe, answer: int) -> It
     frames = {each.id: text_of(summaries_prompt(each, "-" * n_parts[each.id], recipe)) for each in requests}
     said = {key: n * options.part_tokens for key, n in n_parts.items()}
     yield MethodStep("prompts with all summaries of parts", frames, answer, len(requests), said)
+
+
+HIERARCHICAL = Method(summarise, HierarchicalSection, STEPS, steps=steps)

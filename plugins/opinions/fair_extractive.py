@@ -8,11 +8,10 @@ Source: Dash et al. 2019; docs/papers.md#dash. Shandilya et al. 2020, section IV
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from ...config import FairExtractiveSection
 from ...errors import DataError
 from ...fairness.groups.quotas import group_quotas, units_of
 from ...generate.backend import Reply
-from ...generate.method import Job
+from ...generate.method import Job, Method
 from ...records import SummaryRequest
 from ...storage import digest
 from .measures.objective import ObjectivePlan
@@ -24,14 +23,14 @@ from .measures.selection import (
     select_batch,
     select_fair,
 )
+from .sections import FairExtractiveSection
 
 UNMET = "quotas cannot be met"
 
 
 def summarise(job: Job) -> list[list[Reply]]:
     """The summaries of each request, one for each draw; one whose quotas the units cannot meet fails with the reason."""
-    options = job.recipe.generate.fair_extractive
-    assert options is not None, "the recipe chose another method"
+    options = job.recipe.generate.options_as(FairExtractiveSection)
     assert len(job.draws) == len(options.names), "each summary is drawn once"
     sides = job.recipe.corpus.sides or ()
     return [_replies(request, options, sides) for request in job.requests]
@@ -82,3 +81,6 @@ def _selections(
             met.append(error)
     chosen = select_batch(units, groups, [each for each in met if not isinstance(each, DataError)], plan)
     return [each if isinstance(each, DataError) else next(chosen) for each in met]
+
+
+FAIR_EXTRACTIVE = Method(summarise, FairExtractiveSection)

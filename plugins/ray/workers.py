@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,9 +23,10 @@ from ...config.python_code import RUN_CODE
 from ...errors import EvenhandError, RecipeError, StorageError
 from ...extras import VERBOSITY, need
 from ...runfolder.gpus import visible_gpus
+from ...runfolder.places import Executor
 from ...runfolder.processes import COMMAND, refused_as
 from ...runfolder.timing import Part
-from ...runfolder.workers import Command, Death, LocalWorker, PlaceLostError
+from ...runfolder.workers import Command, Death, Launch, LocalWorker, PlaceLostError
 
 log = logging.getLogger(__name__)
 
@@ -333,3 +335,12 @@ def _shortened(error: Exception, n_lines: int = 0) -> str:
     # what Ray lists as common causes is long, and says nothing of this one
     said = " ".join(lines[-n_lines:] if n_lines else lines).partition(" Some common causes include")[0]
     return said[-MOST_SAID:] if n_lines else said[:MOST_SAID]
+
+
+def launches(n: int, gpus: int, wanted: int) -> list[Launch]:
+    """What gives each of the engines of a model its place: how many, GPUs that Ray is to give it, and those that it would use."""
+    needs = Needs(gpus, wanted)
+    return [partial(RayWorker, needs, Notice(needs))] * n
+
+
+RAY = Executor("the Ray cluster", "what `ray start` ran with", machines, launches, joined)

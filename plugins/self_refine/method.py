@@ -5,8 +5,10 @@ last round's summary. Every round's replies are kept in turns.jsonl, so one run 
 Source: Madaan et al. 2023 (arXiv:2303.17651), as used by Ri et al. 2025, section 4; docs/papers.md#ri-self-refine.
 """
 
+from pathlib import Path
+
 from ...generate.backend import Reply
-from ...generate.method import Job
+from ...generate.method import Job, Method
 from ...generate.reply_text import answer_of
 from ...generate.step_prompts import ask_step
 from ...generate.threads import (
@@ -15,18 +17,18 @@ from ...generate.threads import (
     candidates,
     first_answers,
     going,
-    method_template,
     open_threads,
 )
+from ...prompts import load_template
+from .sections import SelfRefineSection
 
-METHOD = "self-refine"
+STEPS = Path(__file__).parent / "prompts"
 
 
 def summarise(job: Job) -> list[list[Reply]]:
     """Replies of each request, one for each draw, each with its turns."""
-    options = job.recipe.generate.self_refine
-    assert options is not None, "the recipe chose another method"
-    feedback, feedback_all, refine = (method_template(METHOD, name) for name in ("feedback", "feedback-all", "refine"))
+    options = job.recipe.generate.options_as(SelfRefineSection)
+    feedback, feedback_all, refine = (load_template(name, STEPS) for name in ("feedback", "feedback-all", "refine"))
     threads = open_threads(job)
     first_answers(job.backend, going(threads))
     for number in range(1, options.rounds + 1):
@@ -45,3 +47,6 @@ def summarise(job: Job) -> list[list[Reply]]:
             calls.append(Call(each, "refine", prompt, each.sampling))
         ask_round(job.backend, number, calls)
     return candidates(threads)
+
+
+SELF_REFINE = Method(summarise, SelfRefineSection, STEPS)

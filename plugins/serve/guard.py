@@ -108,7 +108,7 @@ def later_draws(phase: Phase) -> list[Draw]:
 
 def can_draw_again(recipe: Recipe) -> bool:
     """Whether the recipe's method draws at random."""
-    return recipe.generate.fair_extractive is None
+    return recipe.generate.options.asks_model
 
 
 def extractions(recipe: Recipe, request: SummaryRequest) -> Iterator[Phase]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ...config import BackendSection, Recipe
+from ...config.model import LOCAL
 from ...config.python_code import may_run
 from ...config.recipe_file import dump_recipe
 from ...errors import EvenhandError, RecipeError
@@ -199,10 +200,10 @@ def jobs(recipe: Recipe, steps: Sequence[Step], nodes: Nodes, shards: int) -> li
             spread the work, a node has fewer GPUs than engines need, the batch of training cannot be divided over its
             processes, or shards of another recipe have left work.
     """
-    if recipe.executor == "ray":
+    if recipe.executor != LOCAL:
         raise RecipeError(
-            "key 'executor': SLURM spreads the work itself; leave executor: ray out, or start a Ray cluster in a job of your own "
-            "and run `evenhand loop` there"
+            f"key 'executor': SLURM spreads the work itself; leave executor: {recipe.executor} out, or start a Ray cluster in a "
+            "job of your own and run `evenhand loop` there"
         )
     refuse_small_nodes(recipe.replicated, nodes.gpus_each)
     batched = [

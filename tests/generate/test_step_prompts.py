@@ -6,10 +6,13 @@ from method_runs import Noting, job, make_recipe, order, seeds_of
 from evenhand.config import CorpusSection, TaskSection
 from evenhand.errors import RecipeError
 from evenhand.generate.requests import REQUEST_FIELDS, build_requests
-from evenhand.generate.step_prompts import SAID, refuse_step_prompts, step_signatures
+from evenhand.generate.step_prompts import refuse_step_prompts, step_signatures
 from evenhand.plugins.debate import method as debate
+from evenhand.plugins.debate.sections import DebateSection
 from evenhand.plugins.self_refine import method as self_refine
+from evenhand.plugins.self_refine.sections import SelfRefineSection
 
+SAID = {**SelfRefineSection.steps, **DebateSection.steps}
 SECTION = {"feedback": "self_refine", "refine": "self_refine", "revise": "debate", "final": "debate"}
 # a prompt of each step that has what it must
 WHOLE = {

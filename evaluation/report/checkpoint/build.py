@@ -122,7 +122,7 @@ class PolicyNumbers:
     def plan_scores(self) -> Iterator[Score]:
         """Mean of the summaries of every plan under every judge, where the plans are mixes that extraction makes on purpose."""
         generate, base = self.recipe.generate, self.outputs[0]
-        if generate.fair_extractive is None or len(generate.plans) < 2:
+        if generate.options.asks_model or len(generate.plans) < 2:
             return
         for plan in generate.plans:
             made = base.column(PLAN + plan) == 1

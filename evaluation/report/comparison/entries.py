@@ -205,8 +205,7 @@ def read_cost(label: str, phase: Phase) -> Cost:
 
 def n_draws(phase: Phase, n_candidates: int) -> float:
     """Independent runs of the method behind that number of candidates: debates whose agents are all candidates are one."""
-    debate = phase.recipe.generate.debate
-    return n_candidates / debate.agents if debate is not None and debate.final == "judge" else n_candidates
+    return n_candidates / phase.recipe.generate.options.n_linked
 
 
 def in_one_order(entries: Sequence[Entry]) -> list[Entry]:

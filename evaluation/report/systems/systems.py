@@ -252,7 +252,7 @@ def candidate_numbers(recipe: Recipe, judges: Sequence[str]) -> Numbers:
     """What is measured of a candidate: the judges of an evaluation, then the traits."""
     opposite = wrong_side_judges(recipe)
     # mixes that extraction makes on purpose are compared with each other
-    plans = recipe.generate.plans if recipe.generate.fair_extractive is not None else ()
+    plans = () if recipe.generate.options.asks_model else recipe.generate.plans
     lows = low_grades(recipe, judges)
 
     def numbers(request: SummaryRequest, scored: ScoredCandidate) -> dict[str, float | None]:

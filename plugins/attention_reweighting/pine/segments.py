@@ -10,7 +10,7 @@ the chat template's own words belong to prefix and suffix.
 from dataclasses import dataclass
 from typing import Any
 
-from ....config import AttentionReweightingSection, Recipe
+from ....config import Recipe
 from ....generate.backend import Ask
 from ....generate.chat import chat_text, defused
 from ....generate.requests import (
@@ -24,6 +24,7 @@ from ....generate.requests import (
 from ....prompts import fence
 from ....records import Message, SummaryRequest
 from ....text import fold
+from ..sections import AttentionReweightingSection
 
 # stands for the segments while the chat template is filled; of a private area of Unicode
 MARK = "\ue0ee\ue0ff"

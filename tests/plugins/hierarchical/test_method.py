@@ -7,13 +7,13 @@ from method_runs import Noting, job, make_recipe, order, seeds_of
 
 from evenhand.config import CorpusSection, Recipe, TaskSection
 from evenhand.generate.requests import build_requests
-from evenhand.plugins.hierarchical.method import METHOD, parts, steps, summaries_prompt, summarise
+from evenhand.plugins.hierarchical.method import parts, steps, summaries_prompt, summarise
 
 ALL = TaskSection(scope="all")
 
 
 def recipe(task=None, **options):
-    made = make_recipe(METHOD).model_dump(exclude={"task"})
+    made = make_recipe("hierarchical").model_dump(exclude={"task"})
     made["generate"]["hierarchical"] = {"part_tokens": 33} | options
     return Recipe.model_validate(made | {"task": task or TaskSection()})
 

@@ -26,6 +26,7 @@ from evenhand.generate.stage import generate
 from evenhand.judges.stage import judge
 from evenhand.loop import steps, work_in
 from evenhand.plugins.ray import workers as ray_workers
+from evenhand.plugins.ray.workers import RAY
 from evenhand.plugins.slurm.slurm import Nodes, jobs
 from evenhand.runfolder.engines import Engines, engines_of, refuse_small_cluster, waves
 from evenhand.runfolder.phases import CANDIDATES, JUDGEMENTS, REQUESTS, open_phase
@@ -287,15 +288,15 @@ def test_an_engine_that_fits_no_machine_is_refused_and_machines_that_have_no_gpu
     with pytest.raises(
         RecipeError, match=r"an engine of 4 GPUs needs a machine .* more than 2; lower tensor_parallel_size"
     ):
-        refuse_small_cluster([section(tmp_path, tensor_parallel_size=4)], [2, 2])
+        refuse_small_cluster([section(tmp_path, tensor_parallel_size=4)], [2, 2], RAY.where)
     # those that find no place wait
-    refuse_small_cluster([two.model_copy(update={"replicas": 64})], [2, 2])
+    refuse_small_cluster([two.model_copy(update={"replicas": 64})], [2, 2], RAY.where)
     with pytest.raises(
         RecipeError, match=r"no machine of the Ray cluster has a GPU, so that replicas: auto .* or write a number"
     ):
-        refuse_small_cluster([two], [0, 0])
-    refuse_small_cluster([two.model_copy(update={"replicas": 2})], [0, 0])
-    refuse_small_cluster([two.model_copy(update={"backend": "scripted"})], [0, 0])
+        refuse_small_cluster([two], [0, 0], RAY.where)
+    refuse_small_cluster([two.model_copy(update={"replicas": 2})], [0, 0], RAY.where)
+    refuse_small_cluster([two.model_copy(update={"backend": "scripted"})], [0, 0], RAY.where)
 
 
 def test_models_follow_each_other_and_that_processors_are_used_is_said(caplog):

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from method_runs import make_recipe
 
-from evenhand.config import AttentionReweightingSection, CorpusSection, TaskSection
+from evenhand.config import CorpusSection, TaskSection
 from evenhand.errors import RecipeError
 from evenhand.generate.backend import prompt_tokens
 from evenhand.generate.requests import build_requests
@@ -21,6 +21,7 @@ from evenhand.plugins.attention_reweighting.pine.segments import (
     read_parts,
     segmented_prompt,
 )
+from evenhand.plugins.attention_reweighting.sections import AttentionReweightingSection
 
 
 @pytest.fixture

@@ -1,0 +1,54 @@
+"""The methods by name: those of the core, and what packages bring."""
+
+from collections.abc import Iterator
+
+from ..doors import Door, blamed
+from ..errors import PluginError
+from . import chain_of_thought, python_method, shuffled, thinned, zero_shot
+from .backend import Reply, reply_mistake
+from .method import Job, Method
+
+CORE: dict[str, Method] = {
+    "zero-shot": zero_shot.ZERO_SHOT,
+    "shuffled": shuffled.SHUFFLED,
+    "chain-of-thought": chain_of_thought.CHAIN_OF_THOUGHT,
+    "thinned": thinned.THINNED,
+    "python": python_method.PYTHON,
+}
+METHODS: Door[Method] = Door("methods", "method", lambda thing: isinstance(thing, Method), CORE)
+
+
+def drawn_replies(job: Job) -> list[list[Reply]]:
+    """The replies of a job's method, one for each draw of each request.
+
+    Raises:
+        PluginError: the method is another package's, and raised something or gave anything else.
+    """
+    summarise, package = METHODS[job.method].summarise, METHODS.package(job.method)
+    if package is None:
+        return summarise(job)
+    whose = f"method {job.method!r} of package {package}"
+    with blamed(whose):
+        replies = summarise(job)
+    if mistake := next(_mistakes(job, replies), None):
+        raise PluginError(f"{whose} {mistake}")
+    return replies
+
+
+def _mistakes(job: Job, replies: object) -> Iterator[str]:
+    """What is wrong with what a method gave."""
+    if not isinstance(replies, list | tuple) or len(replies) != len(job.requests):
+        got = f"{len(replies)} rows" if isinstance(replies, list | tuple) else type(replies).__name__
+        yield f"gave {got} for {len(job.requests)} requests; return a list with a row for each, in their order"
+        return
+    for request, row in zip(job.requests, replies, strict=True):
+        if not isinstance(row, list | tuple) or len(row) != len(job.draws):
+            got = f"{len(row)} replies" if isinstance(row, list | tuple) else type(row).__name__
+            yield (
+                f"gave {got} for {len(job.draws)} draws of request {request.id!r}; return a reply for each draw, and one with "
+                "finish_reason 'failed', a reason and an error where there is no summary"
+            )
+            return
+        for reply in row:
+            if mistake := reply_mistake(reply):
+                yield f"gave {mistake} for request {request.id!r}"
