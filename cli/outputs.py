@@ -1,9 +1,16 @@
-"""Where a verb may write."""
+"""Where a verb may write, and a result with its page that it keeps there."""
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..errors import DataError
+from .terminal import say, show
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+    from ..evaluation.pages.blocks import Page
 
 
 def refuse_outputs(out: Path, suffix: str, inputs: Sequence[Path]) -> None:
@@ -38,3 +45,30 @@ def refuse_replaced(out: Path, remark: str = "") -> None:
     if out.exists():
         more = f" {remark}" if remark else ""
         raise DataError(f"--out {out}: already exists; name another file, or add --force to replace it.{more}")
+
+
+def keep_result(results: "BaseModel", page: "Page", out: Path) -> None:
+    """Write a result and its page; an earlier one is named, and a file of somebody else's refused."""
+    from ..evaluation.pages.folder import has, read_result
+    from ..evaluation.pages.write import is_beside, write_beside
+    from ..storage import write_json
+
+    if out.exists():
+        # the page may have been taken away, and is not there yet where an earlier command was stopped
+        required = [name for name, field in type(results).model_fields.items() if field.is_required()]
+        if not is_beside(out) and read_result(out, has(*required)) is None:
+            raise DataError(f"--out {out}: already exists and was not written by evenhand; name another file")
+        say(f"{out} holds an earlier result; it will be replaced.")
+    write_json(out, results.model_dump(mode="json"))
+    write_beside(page, out)
+
+
+def show_result(page: "Page", out: Path | None = None) -> None:
+    """Print a result, and where it was kept."""
+    from ..evaluation.pages import terminal
+    from ..evaluation.pages.write import BESIDE
+
+    show(terminal.render(page))
+    if out:
+        say(f"scores: {out}")
+        say(f"page: {out.with_suffix(BESIDE[0])}")

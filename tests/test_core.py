@@ -12,7 +12,9 @@ import yaml
 
 ROOT = Path(__file__).parents[1]
 NOT_COPIED = ("plugins", "benchmarks", "docs", "runs", "build", ".*", "__pycache__", "*.egg-info")
-REVIEWS = "--documents reviews --attribute sentiment --summaries even-handed --summaries praising --resamples 200".split()
+REVIEWS = (
+    "--documents reviews --attribute sentiment --summaries even-handed --summaries praising --resamples 200".split()
+)
 
 
 @pytest.fixture(scope="module")
@@ -90,4 +92,14 @@ def test_the_core_runs_a_whole_loop(run, tiny_model, tmp_path):
 
 @pytest.mark.slow
 def test_the_tests_of_the_core_pass_without_plugins(run, core):
-    run("-m", "pytest", "-q", "-x", "-m", "not slow and not beyond", "--ignore", "tests/test_core.py", folder=core / "evenhand")
+    run(
+        "-m",
+        "pytest",
+        "-q",
+        "-x",
+        "-m",
+        "not slow and not beyond",
+        "--ignore",
+        "tests/test_core.py",
+        folder=core / "evenhand",
+    )

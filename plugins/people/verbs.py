@@ -8,17 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from ...cli.door import SUMMARIES, Verb
-from ...cli.inputs import SummaryColumns
-from ...cli.outputs import refuse_outputs
-from ...cli.terminal import say, show
+from ...cli.outputs import keep_result, refuse_outputs, show_result
+from ...cli.terminal import say
 from ...cli.verbs import Verbs
 from ...errors import DataError
 from ...text import some_of
 
 if TYPE_CHECKING:
-    from pydantic import BaseModel
-
-    from ...evaluation.pages.blocks import Page
+    pass
 
 app = Verbs(
     help="Human evaluation: a page to annotate summaries in, scores, agreement, and Label Studio's formats.\n\n"
@@ -99,8 +96,8 @@ def score(
     found = read_annotations(files)
     results = human_results(found.units, found.left_out, Bootstrap(resamples=resamples, seed=seed))
     if out:
-        _keep(results, results_page(results), out)
-    _show(results_page(results), out)
+        keep_result(results, results_page(results), out)
+    show_result(results_page(results), out)
     if not results.numbers:
         raise DataError(
             f"{some_of(list(map(str, files)))}: no item is finished, so there is nothing to score; the lines above say why"
@@ -130,63 +127,7 @@ def agreement(
             f"agreement is that of two annotators or more, but these files have {', '.join(names) or 'none'}; give more files"
         )
     units = {name: [unit for unit in found.units if unit.annotator == name] for name in names}
-    _show(agreement_page(group_agreement(units, draws=draws, seed=seed)))
-
-
-@app.command(epilog="Example: evenhand human opinions opinions.jsonl --out opinions.json")
-def opinions(
-    file: Annotated[
-        Path,
-        typer.Argument(metavar="FILE", help="How people find opinions represented: JSON lines, or a table in .csv."),
-    ],
-    out: Annotated[
-        Path | None,
-        typer.Option(help="JSON file for the scores, opinion by opinion; a page, .report.html, next to it."),
-    ] = None,
-    texts: Annotated[
-        Path | None,
-        typer.Option(help="Sources, gold summaries and summaries as JSON lines: adds ROUGE-1 and the opinion graph."),
-    ] = None,
-    summary_columns: SummaryColumns = None,
-) -> None:
-    """Perceived Opinion Bias of each summary, and how many call it very fair or very unfair.
-
-    With --texts also ROUGE-1 against gold summaries and the Opinion Interaction Graph, and how they go with what people say. Its
-    lines are {"set_id", "units": [...]}, {"set_id", "gold": [...]} and {"set_id", "summary_id", "summary"}.
-    """
-    from ...corpora.summary_columns import columns_of
-    from ..opinions.reader import read_opinions
-    from .opinion_texts import NO_TEXTS, read_opinion_texts
-    from .opinions import opinion_results
-    from .result_pages import opinions_page
-
-    if out:
-        refuse_outputs(out, ".json", [file, texts] if texts else [file])
-    if summary_columns and not texts:
-        raise DataError("--summary-columns is of the summaries of --texts and has no effect here; leave it out")
-    annotated = read_opinions(file)
-    labelled = [(each.set_id, each.summary_id) for each in annotated]
-    read = read_opinion_texts(texts, labelled, columns_of(summary_columns)) if texts else NO_TEXTS
-    results = opinion_results(annotated, texts=read)
-    if out:
-        _keep(results, opinions_page(results), out)
-    _show(opinions_page(results), out)
-
-
-def _keep(results: "BaseModel", page: "Page", out: Path) -> None:
-    """Write a result and its page; an earlier one is named, and a file of somebody else's refused."""
-    from ...evaluation.pages.folder import has, read_result
-    from ...evaluation.pages.write import is_beside, write_beside
-    from ...storage import write_json
-
-    if out.exists():
-        # the page may have been taken away, and is not there yet where an earlier command was stopped
-        required = [name for name, field in type(results).model_fields.items() if field.is_required()]
-        if not is_beside(out) and read_result(out, has(*required)) is None:
-            raise DataError(f"--out {out}: already exists and was not written by evenhand; name another file")
-        say(f"{out} holds an earlier result; it will be replaced.")
-    write_json(out, results.model_dump(mode="json"))
-    write_beside(page, out)
+    show_result(agreement_page(group_agreement(units, draws=draws, seed=seed)))
 
 
 @app.command(epilog="Example: evenhand human convert page.json --to label-studio --out tasks.json")
@@ -229,17 +170,6 @@ def convert(
         say(f"{out.with_suffix('.xml')}: labelling configuration")
     say(f"{out}: {len(sheet.items)} items")
     _say_left_out(left_out)
-
-
-def _show(page: "Page", out: Path | None = None) -> None:
-    """Print a result, and where it was kept."""
-    from ...evaluation.pages import terminal
-    from ...evaluation.pages.write import BESIDE
-
-    show(terminal.render(page))
-    if out:
-        say(f"scores: {out}")
-        say(f"page: {out.with_suffix(BESIDE[0])}")
 
 
 def _systems(given: list[str]) -> dict[str, Path]:

@@ -13,7 +13,7 @@ from evenhand.corpora import read_summaries
 from evenhand.errors import DataError
 from evenhand.plugins.bias.study.inputs import BiasInput
 from evenhand.plugins.bias.study.summarise import read_given
-from evenhand.plugins.people.opinion_texts import read_opinion_texts
+from evenhand.plugins.opinions.texts import read_opinion_texts
 from evenhand.records import Document, DocumentSet
 from evenhand.text import spelling_key
 

@@ -35,11 +35,12 @@ from evenhand.plugins.judge_studies.benchmark_page import page as benchmark_page
 from evenhand.plugins.judge_studies.page import page as judges_page
 from evenhand.plugins.judge_studies.scoring import BASELINES, judge_sets
 from evenhand.plugins.judge_studies.training_page import page as training_page
+from evenhand.plugins.opinions.labels import opinion_results
+from evenhand.plugins.opinions.labels_page import opinions_page
 from evenhand.plugins.opinions.reader import AnnotatedSummary
 from evenhand.plugins.people.agreement import group_agreement
-from evenhand.plugins.people.opinions import opinion_results
 from evenhand.plugins.people.page import render_page
-from evenhand.plugins.people.result_pages import agreement_page, opinions_page, results_page
+from evenhand.plugins.people.result_pages import agreement_page, results_page
 from evenhand.plugins.people.results import human_results
 from evenhand.records import Judgement
 from evenhand.rerank.pairs import preference_pair

@@ -13,12 +13,12 @@ from ...extras import installed_versions
 from ...judges.splitters import sentence_signature
 from ...number import Number
 from ...records import Record
-from ..opinions.measures.correlation import pearson, rouge1_f1
-from ..opinions.measures.interaction import OpinionGraph, opinion_graph
-from ..opinions.measures.perceived import approval, perceived_opinion_bias
-from ..opinions.measures.summary_units import summary_units
-from ..opinions.reader import AnnotatedSummary
-from .opinion_texts import NO_TEXTS, OpinionTexts
+from .measures.correlation import pearson, rouge1_f1
+from .measures.interaction import OpinionGraph, opinion_graph
+from .measures.perceived import approval, perceived_opinion_bias
+from .measures.summary_units import summary_units
+from .reader import AnnotatedSummary
+from .texts import NO_TEXTS, OpinionTexts
 
 
 class SummaryOpinions(Record):

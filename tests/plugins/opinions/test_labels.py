@@ -5,10 +5,10 @@ import json
 import pytest
 
 from evenhand.errors import DataError
+from evenhand.plugins.opinions.labels import opinion_results
 from evenhand.plugins.opinions.measures.perceived import perceived_opinion_bias
 from evenhand.plugins.opinions.reader import AnnotatedSummary
-from evenhand.plugins.people.opinion_texts import OpinionTexts, read_opinion_texts
-from evenhand.plugins.people.opinions import opinion_results
+from evenhand.plugins.opinions.texts import OpinionTexts, read_opinion_texts
 
 LABELLED = [("us", "us/1"), ("us", "us/2"), ("uk", "uk/1")]
 
