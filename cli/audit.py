@@ -300,10 +300,13 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     earlier = read_earlier(limits, AUDIT_PAGE)
     options = {
         "measures": measures, "matcher": matcher, "entailer": entailer, "models": model, "mode": mode, "tau": tau,
-        "target": target, "tone": tone, "opinion_units": opinion_units, "word_lists": word_lists, "least_group": least_group,
+        "target": target, "tone": tone, "least_group": least_group,
         "published": published, "bounds": bounds, "n_examples": examples, "level": level, "resamples": resamples, "seed": seed,
     }  # fmt: skip
-    options |= read_option_entries(option or (), options)
+    # those of plug-ins, which need not be there
+    own = {"opinion_units": opinion_units, "word_lists": word_lists}
+    options |= {name: value for name, value in own.items() if value is not None}
+    options |= read_option_entries(option or (), options | own)
     asked = ask(options, [name for name, files in (("units", units), ("order", order)) if files])
     wanted = AuditFiles(
         documents=documents,

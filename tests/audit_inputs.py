@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from evenhand.config.fairness import MatcherSection
 from evenhand.evaluation.audit.input import AuditedSystem, AuditInput
@@ -77,3 +78,10 @@ def write_summaries(path: Path, texts: dict[str, str]) -> Path:
 
 def _by_set(sets: list[DocumentSet], texts: list[str | None]) -> dict[str, str]:
     return {each.id: text for each, text in zip(sets, texts, strict=True) if text is not None}
+
+
+def listed_words(**keys):
+    """The family of listed words, where its plug-in is; else the test is skipped."""
+    family = pytest.importorskip("evenhand.plugins.bias.word_list_family")
+    lists = pytest.importorskip("evenhand.plugins.bias.demographic.word_lists")
+    return family.ListedWords(lists.WordLists(**keys))

@@ -13,11 +13,10 @@ from evenhand.fairness.groups.evidence import SetCoverage, SetEvidence, cover_se
 from evenhand.fairness.groups.masses import NO_SOURCE_MASS, Masses, Unscored
 from evenhand.fairness.labelled import LabelledSource, LabelledSummary
 from evenhand.judges.measures.words import WordMatcher
-from evenhand.plugins.opinions.measures.objective import Objective
 from evenhand.records import Record
 from evenhand.storage import read_jsonl
 
-POSTS = Path(__file__).parent / "fairness" / "opinion" / "data" / "posts.jsonl"
+POSTS = Path(__file__).parent / "plugins" / "opinions" / "measures" / "data" / "posts.jsonl"
 
 
 class Post(Record):
@@ -109,7 +108,7 @@ def entailments(sets: Sequence[tuple[Any, Sequence[int]]]) -> Entailments:
     return Entailments(probability, labels, units)
 
 
-def value_of(objective: Objective, units: Iterable[int]) -> float:
+def value_of(objective: Any, units: Iterable[int]) -> float:
     """The objective of a selection: the sum of what each unit adds to those before it."""
     chosen, total = objective.start(), 0.0
     for unit in units:

@@ -16,13 +16,14 @@ import json
 import re
 from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from ...generate.backend import Backend
 from ...judges.asking import LanguageModelJudge, Rounds, samplings, until_read
 from ...judges.judge import JudgeInput, Kind, PromptNeeds, judge_signature
 from ...judges.overflow import within_length
-from ...judges.rubric import PROMPTS, engine_part, lazy_backend
+from ...judges.rubric import engine_part, lazy_backend
 from ...judges.shared import Lazy, SharedModels
 from ...judges.splitters import sentence_signature
 from ...prompts import PromptTemplate, load_template
@@ -30,6 +31,8 @@ from ...records import Message
 from ...text import sentences
 from ...text.thoughts import without_thoughts
 from .sections import FineSurEJudge
+
+PROMPTS = Path(__file__).parent / "prompts"
 
 
 class FineSurE(LanguageModelJudge):

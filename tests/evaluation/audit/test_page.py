@@ -2,7 +2,7 @@ import io
 from dataclasses import replace
 
 import pytest
-from audit_inputs import ATTRIBUTE, make_input, make_set, shares_of, two_sided
+from audit_inputs import ATTRIBUTE, listed_words, make_input, make_set, shares_of, two_sided
 from rich.console import Console
 
 from evenhand.config.fairness import EntailerSection
@@ -23,8 +23,6 @@ from evenhand.evaluation.pages import html, markdown, terminal
 from evenhand.evaluation.pages.blocks import Facts, Strip, Text, tables
 from evenhand.evaluation.pages.numbers import said_p
 from evenhand.judges.measures import open_entailer
-from evenhand.plugins.bias.demographic.word_lists import WordLists
-from evenhand.plugins.bias.word_list_family import ListedWords
 from evenhand.resampling import Bootstrap
 
 ALL, LEFT = "Apple berry. Cherry grape. River stone.", "Apple. Berry. Cherry."
@@ -289,7 +287,7 @@ def by_words(n, summary, least_group=5, **keys):
     """Word lists alone, of documents in which as many have words of either list."""
     sets = [make_set(f"set-{k}", ("left", SOME), ("right", SOME)) for k in range(n)]
     plan = AuditPlan(bootstrap=Bootstrap(level=0.95, resamples=200, seed=0), least_group=least_group)
-    return build_audit(make_input(sets, mine=[summary] * n), plan, [ListedWords(WordLists(**keys))])
+    return build_audit(make_input(sets, mine=[summary] * n), plan, [listed_words(**keys)])
 
 
 def test_a_headline_by_word_lists_has_its_numbers_in_the_terminal():
@@ -326,7 +324,7 @@ def test_lists_of_few_sets_are_not_taken_for_values_of_the_same_name():
 def test_word_lists_that_cannot_be_compared_get_no_verdict():
     sets = [make_set(f"set-{k}", ("left", "She left."), ("right", "She and he left.")) for k in range(12)]
     plan = AuditPlan(bootstrap=Bootstrap(level=0.95, resamples=200, seed=0))
-    found = build_audit(make_input(sets, mine=["He left."] * 12), plan, [ListedWords(WordLists())])
+    found = build_audit(make_input(sets, mine=["He left."] * 12), plan, [listed_words()])
     assert found.represented == ()
     assert found.title.startswith("word-list bias (gender words): ")
     assert "12 words; 0 of the latter can be compared" in found.aggregates[0].sentence

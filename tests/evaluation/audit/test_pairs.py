@@ -2,7 +2,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from audit_inputs import ATTRIBUTE, make_input, make_set, shares_of, taken, two_sided
+from audit_inputs import ATTRIBUTE, listed_words, make_input, make_set, shares_of, taken, two_sided
 
 from evenhand.config.fairness import EntailerSection
 from evenhand.evaluation.audit.build import build_audit
@@ -16,8 +16,6 @@ from evenhand.evaluation.significance import concluded
 from evenhand.fairness.groups.evidence import SetCoverage
 from evenhand.fairness.groups.masses import Masses
 from evenhand.judges.measures import open_entailer
-from evenhand.plugins.bias.demographic.word_lists import WordLists
-from evenhand.plugins.bias.word_list_family import ListedWords
 from evenhand.resampling import Bootstrap
 
 PLAN = AuditPlan(bootstrap=Bootstrap(level=0.95, resamples=400, seed=0), least_group=3)
@@ -204,7 +202,7 @@ def test_which_system_is_the_reference_does_not_matter():
 def test_an_exchange_that_leaves_nothing_to_compare_counts_as_differing():
     # gender words of two sets, female and male: sources 2 and 2; one: 1, 0; other: 0, 1 and no word in the second set.
     # Nothing is exchanged, or both: |1/2 - 1/2| = 0. Every exchange is as far as the 0 that was found.
-    words = ListedWords(WordLists())
+    words = listed_words()
     spoken = [make_set(f"set-{k}", ("left", "She saw him.")) for k in range(2)]
     given = make_input(spoken, one=["She.", "Rain."], other=["Rain.", "He."])
     (found,) = build_audit(given, PLAN, [words]).differences

@@ -2,7 +2,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from audit_inputs import ATTRIBUTE, make_input, make_set, shares_of, two_sided
+from audit_inputs import ATTRIBUTE, listed_words, make_input, make_set, shares_of, two_sided
 
 from evenhand.config.fairness import EntailerSection, MatcherSection
 from evenhand.evaluation.audit.build import build_audit
@@ -13,8 +13,6 @@ from evenhand.evaluation.audit.plan import AuditPlan
 from evenhand.evaluation.audit.warnings import too_narrow
 from evenhand.fairness.groups.masses import Masses
 from evenhand.judges.measures import open_entailer, open_matcher
-from evenhand.plugins.bias.demographic.word_lists import WordLists
-from evenhand.plugins.bias.word_list_family import ListedWords
 from evenhand.resampling import Bootstrap
 
 PLAN = AuditPlan(bootstrap=Bootstrap(level=0.95, resamples=100, seed=0), least_group=3)
@@ -27,7 +25,7 @@ def audit(given, plan=PLAN, words=False):
         shares_of(given.values),
         UnitCoverage(open_entailer(EntailerSection(kind="words")), ATTRIBUTE, given.values, "released"),
     ]
-    return build_audit(given, plan, [ListedWords(WordLists())] if words else families)
+    return build_audit(given, plan, [listed_words()] if words else families)
 
 
 def test_few_is_said_of_the_family_and_system_where_it_holds():

@@ -15,7 +15,8 @@ from evenhand.plugins.released.finesure import open_finesure, read_categories, r
 from evenhand.plugins.released.sections import FineSurEJudge
 from evenhand.prompts import load_template
 
-PROMPTS = Path(__file__).parents[2] / "judges" / "prompts"
+ROOT = Path(__file__).parents[3]
+PROMPTS = ROOT / "plugins" / "released" / "prompts"
 SUMMARY = "The ferry is cheap. A bridge pays. Nurses need it. It runs at night."
 FACTS = "The ferry is cheap.\nNurses need the ferry.\nIt is old."
 
@@ -98,7 +99,7 @@ def test_prompts_put_the_source_before_the_task_and_the_summary_last(name):
 
 
 def test_faithfulness_shares_the_source_with_the_rubrics():
-    shared = load_template("coverage", PROMPTS).text.split("</source>")[0]
+    shared = load_template("coverage", ROOT / "judges" / "prompts").text.split("</source>")[0]
     assert load_template("finesure-faithfulness", PROMPTS).text.startswith(shared)
 
 

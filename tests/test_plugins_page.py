@@ -1,0 +1,95 @@
+"""docs/plugins.md: what it shows is a package that works."""
+
+import re
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+from made_packages import install
+from typer.testing import CliRunner
+
+from evenhand.cli.app import app
+from evenhand.cli.door import Verb
+from evenhand.config.recipe_file import load_recipe
+from evenhand.corpora.importers import Importer, head_of
+from evenhand.doors import Door
+from evenhand.generate.methods import METHODS
+from evenhand.judges import JUDGES
+
+PAGE = (Path(__file__).parents[1] / "docs" / "plugins.md").read_text(encoding="utf-8")
+FILES = dict(re.findall(r"^<!-- file: (\w+)\.py -->\n```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL))
+POINTS = "".join(re.findall(r"^```toml\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL))
+
+
+@pytest.fixture
+def installed(tmp_path, monkeypatch):
+    """A package for each file of the page, with the entry points that the page gives it."""
+    monkeypatch.syspath_prepend(str(tmp_path / "site"))
+    groups = tomllib.loads(POINTS)["project"]["entry-points"]
+    for name, text in FILES.items():
+        own = {group: {n: v for n, v in points.items() if v.startswith(f"{name}:")} for group, points in groups.items()}
+        lines = [f"[{group}]\n" + "".join(f"{n} = {v}\n" for n, v in points.items()) for group, points in own.items()]
+        info = f"{name}-1.0.dist-info/entry_points.txt"
+        install(tmp_path / "site", name, "1.0", {f"{name}/__init__.py": text.encode(), info: "\n".join(lines).encode()})
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    return groups
+
+
+def forget(*doors):
+    for door in doors:
+        vars(door).pop("_points", None)
+
+
+@pytest.fixture
+def fresh():
+    """What has been listed is listed anew, here and in the tests after."""
+    from evenhand.config.generate import METHOD_SECTIONS
+    from evenhand.config.judges import JUDGE_SECTIONS
+
+    doors = (JUDGES, JUDGE_SECTIONS, METHODS, METHOD_SECTIONS)
+    forget(*doors)
+    yield
+    forget(*doors)
+
+
+def test_examples_are_short():
+    assert set(FILES) == {"brevity", "twice", "petitions"}
+    assert max(sum(bool(line.strip()) for line in text.splitlines()) for text in FILES.values()) < 25
+
+
+def test_a_judge_and_a_method_of_the_page_make_a_run(installed, fresh, tmp_path, monkeypatch):
+    monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / "cache"))
+    values = {
+        "name": "own",
+        "output": str(tmp_path / "run"),
+        "model": {"name": "none"},
+        "corpus": {"test": {"split": "test", "limit": 2}},
+        "generate": {"backend": "scripted", "method": "fair", "plans": {"hot": {"candidates": 2}}},
+        "judges": {"short": {"kind": "brevity", "words": 1}, "words": {"kind": "length"}},
+        "reward": {"judges": ["short"]},
+        "evaluation": {"judges": ["words"], "resamples": 100},
+        "rounds": 0,
+    }
+    (tmp_path / "recipe.yaml").write_text(yaml.safe_dump(values))
+    assert load_recipe(tmp_path / "recipe.yaml").judges["short"].words == 1
+    for verb in ("validate", "generate", "judge", "rerank"):
+        done = CliRunner().invoke(app, [verb, str(tmp_path / "recipe.yaml")])
+        assert done.exit_code == 0, done.output
+    requests = (tmp_path / "run" / "evaluation" / "base" / "requests.jsonl").read_text()
+    judgements = (tmp_path / "run" / "evaluation" / "base" / "judgements.jsonl").read_text()
+    # the method's words are no part of the request
+    assert "Be fair." not in requests
+    assert "brevity|judge:brevity|words:1|v:1" in judgements and '"score":0' in judgements.replace(" ", "")
+
+
+def test_a_format_and_a_command_of_the_page(installed, tmp_path):
+    importer = Door("importers", "importer", lambda thing: isinstance(thing, Importer))["petitions"]
+    path = tmp_path / "one.txt"
+    path.write_text("petition\nfor: The ferry is cheap.\nagainst: It is loud.\n")
+    assert importer.recognises(head_of(path, path.read_text()))
+    (documents,) = importer.read(path, None).sets
+    assert [each.attributes["side"] for each in documents.documents] == ["for", "against"]
+    verb = Door("verbs", "verb", lambda thing: isinstance(thing, Verb))["greet"]
+    assert verb.run.__doc__ == "Say hello."
