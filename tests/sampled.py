@@ -77,6 +77,7 @@ FILES = {
     "plugins/serve/test_late.py": Left((), "its own other tests of deadlines; extractions"),
     "plugins/serve/test_load.py": Left((), "plugins/serve/test_hostile.py; honest clients beside hostile ones"),
     "plugins/serve/test_soak.py": Left((), "plugins/serve/test_app.py; memory over many answers"),
+    "test_core.py": Left((), "its own other tests, test_loop.py; the core's loop with a trainer"),
     "test_gpu_recipes.py": Left(
         tuple(
             f"test_every_recipe_for_gpus_runs_in_miniature[{recipe}]"

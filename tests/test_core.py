@@ -89,7 +89,7 @@ def test_the_core_runs_a_whole_loop(run, tiny_model, tmp_path):
     assert (tmp_path / "run" / "round-00" / "adapter" / "adapter_model.safetensors").is_file()
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_the_tests_of_the_core_pass_without_plugins(run, core):
     run(
         "-m",

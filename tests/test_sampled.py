@@ -33,6 +33,6 @@ def test_what_is_sampled_is_there():
 
 
 def test_of_files_that_are_not_sampled_nothing_is():
-    assert not is_sampled("serve/test_soak.py", "test_no_answer_is_lost_or_wrong_and_memory_stays")
+    assert not is_sampled("plugins/serve/test_soak.py", "test_no_answer_is_lost_or_wrong_and_memory_stays")
     assert is_sampled("generate/test_vllm_whole.py", "test_engine_opens_whole_models_and_adapters_alone")
     assert not is_sampled("test_text.py", "test_x")

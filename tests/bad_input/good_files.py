@@ -202,7 +202,7 @@ def _bias(folder: Path) -> Given:
 
 def _annotated(folder: Path) -> Given:
     path = folder / "news.jsonl"
-    shipped = (REPOSITORY / "corpora" / "annotated" / "sample").glob("*.jsonl")
+    shipped = (REPOSITORY / "plugins" / "bias" / "annotated" / "sample").glob("*.jsonl")
     path.write_text("".join(next(shipped).read_text(encoding="utf-8").splitlines(keepends=True)[:3]), encoding="utf-8")
     recipe_path = REPOSITORY / "recipes" / "bias" / "simulated.yaml"
     return Given(path, "jsonl", ("bias-study", recipe_path, "--dry-run", "--set", f"input={path}"))

@@ -65,7 +65,7 @@ def test_a_file_of_an_earlier_format_is_refused_with_what_writes_it_again(tmp_pa
 
 def test_numbers_of_judges_have_one_record():
     root = Path(calibration.__file__).parents[1]
-    files = [root / "judges" / "calibration.py", *(root / "evaluation" / "studies" / "judges").glob("*.py")]
+    files = [root / "judges" / "calibration.py", *(root / "plugins" / "judge_studies").glob("*.py")]
     classes = (
         each for file in files for each in ast.walk(ast.parse(file.read_text())) if isinstance(each, ast.ClassDef)
     )
