@@ -64,12 +64,12 @@ def _writer(out: Path) -> str:
     """The command whose result lies in a folder; "" where it is none of ours."""
     if is_scores(out / SCORES_TABLE):
         return "score"
-    ours = (
+    verbs = (
         file_format.verb
         for name, file_format in FORMATS.items()
         if read_result(out / file_format.file, calls_itself(name)) is not None
     )
-    return next(ours, "")
+    return next(verbs, "")
 
 
 def check_folder(out: Path, names: Iterable[str], kind: str, known_by: str, *, is_ours: bool) -> None:

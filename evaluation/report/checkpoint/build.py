@@ -170,8 +170,8 @@ class PolicyNumbers:
         for judge in self.judges:
             for output in self.outputs:
                 rows = zip(*(System(output.policy, output, n).values(judge.name) for n in draws), strict=True)
-                complete = [row if None not in row else (None,) * len(draws) for row in rows]
-                for n, values in zip(draws, zip(*complete, strict=True), strict=True):
+                complete_rows = [row if None not in row else (None,) * len(draws) for row in rows]
+                for n, values in zip(draws, zip(*complete_rows, strict=True), strict=True):
                     point = self.compare.estimate(judge, output.policy, values, k=n)
                     yield point.model_copy(update={"by_set": ()})
 

@@ -101,9 +101,9 @@ def title(evidence: Evidence) -> str:
     verdicts = evidence.tally(evidence.comparison)
     better, worse, n = len(verdicts["better"]), len(verdicts["worse"]), len(evidence.deciding)
     is_independent = any(judge.role == "report" for judge in evidence.deciding)
-    judges = "report judges" if is_independent else "judges, which are its own reward"
+    role = "report judges" if is_independent else "judges, which are its own reward"
     if better and worse:
-        return capital(f"{subject} is better than {rival} by {better} and worse by {worse} of {n} {judges}")
+        return capital(f"{subject} is better than {rival} by {better} and worse by {worse} of {n} {role}")
     if not better and not worse:
         n_sets = evidence.few_sets
         unsure = f"{NOT_CLEAR} between {subject} and {rival}"
@@ -111,9 +111,9 @@ def title(evidence: Evidence) -> str:
     sentence = capital(f"{subject} is {'better' if better else 'worse'} than {rival}")
     if better + worse < n:
         n_unsure = n - better - worse
-        return f"{sentence} by {better + worse} of {n} {judges}; {UNSURE} by the other{f' {n_unsure}' if n_unsure > 1 else ''}"
+        return f"{sentence} by {better + worse} of {n} {role}; {UNSURE} by the other{f' {n_unsure}' if n_unsure > 1 else ''}"
     alone = "" if is_independent else " by a judge that was its own reward"
-    return f"{sentence} by {'both' if n == 2 else f'all {n}'} {judges}" if n > 1 else f"{sentence}{alone}"
+    return f"{sentence} by {'both' if n == 2 else f'all {n}'} {role}" if n > 1 else f"{sentence}{alone}"
 
 
 def findings(evidence: Evidence) -> list[Finding]:

@@ -34,16 +34,16 @@ def title(judges: Sequence[JudgeNote], tests: Sequence[Difference], n_entries: i
     if not said_by:
         return "No judge of this comparison says which summaries are better"
     setting, names = _setting(used)
-    counts = _counted_judges(used, said_by, names)
-    if not counts:
+    outcome = _counted_judges(used, said_by, names)
+    if not outcome:
         n = len({test.system for test in used})
         unsure = f"{UNSURE} for any of {n} entries" if n > 1 else UNSURE
         n_sets = used[0].n_sets
-        counts = few_label("for a verdict", "document set", n_sets) if too_few(n_sets, level) else unsure
+        outcome = few_label("for a verdict", "document set", n_sets) if too_few(n_sets, level) else unsure
     drawn = [t for t in tests if t.side is None and t.k == t.reference_k == 1 and t not in used]
     of_one = _counted_judges(drawn, said_by, {test.system: test.system for test in drawn})
     also = f"; one summary drawn from each: {of_one}" if of_one else ""
-    return f"{'Only one entry' if n_entries == 1 else 'Against'}{setting}: {counts}{also}"
+    return f"{'Only one entry' if n_entries == 1 else 'Against'}{setting}: {outcome}{also}"
 
 
 def _drawn(k: int) -> str:
@@ -159,8 +159,8 @@ def _by_verdict(tests: Sequence[Difference], judge: JudgeNote, names: Mapping[st
     unsure = by_word.pop(UNSURE, [])
     parts = [f"{joined(labels)} {word}" for word, labels in by_word.items()]
     if unsure:
-        group = f"{'the other' if by_word else 'any of'} {len(unsure)} entries"
-        parts.append(f"{UNSURE} for {joined(unsure) if len(unsure) <= MOST_NAMED else group}")
+        remainder = f"{'the other' if by_word else 'any of'} {len(unsure)} entries"
+        parts.append(f"{UNSURE} for {joined(unsure) if len(unsure) <= MOST_NAMED else remainder}")
     return "; ".join(parts)
 
 

@@ -49,8 +49,8 @@ class Lengths:
         gaps = self._expected(judge, first) - self._expected(judge, second)  # (requests, 1 + WIDTH)
         is_asked = np.array([side in (None, of) for of in self.compare.request_sides])
         is_known = is_asked & ~np.isnan(gaps).any(axis=1)
-        ours = np.where(is_known[:, None], np.nan_to_num(gaps), 0.0)
-        sums = np.concatenate([cluster_sums(np.c_[is_known, ours], self.compare.sets), curve], axis=1)
+        known_gaps = np.where(is_known[:, None], np.nan_to_num(gaps), 0.0)
+        sums = np.concatenate([cluster_sums(np.c_[is_known, known_gaps], self.compare.sets), curve], axis=1)
         n_sets = int((sums[:, 0] > 0).sum())
         if not n_sets or not curve[:, -1].any():
             return {}

@@ -208,11 +208,11 @@ def policy_output(
     for request, group in groups:
         requests.append(asked(request))
         by_id = {}
-        also = group_numbers(request, group) if group_numbers else {}
+        group_columns = group_numbers(request, group) if group_numbers else {}
         for scored in group.candidates:
             model = model or scored.candidate.model
             ids.update(f"{scored.candidate.id}\n".encode())
-            counted = {TRAIT + name: value for name, value in also.get(scored.candidate.id, {}).items()}
+            counted = {TRAIT + name: value for name, value in group_columns.get(scored.candidate.id, {}).items()}
             by_id[scored.candidate.id] = {**numbers(request, scored), **counted}
         ranking.add(group, by_id)
     return PolicyOutput(

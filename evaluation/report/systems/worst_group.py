@@ -254,8 +254,8 @@ def _draws(table: NDArray[np.float64], plan: Bootstrap) -> NDArray[np.float64] |
     rows = table[:, with_values].transpose(1, 0, 2).reshape(with_values.sum(), n_systems * n_groups)
     drawn = mean_draws(rows, plan)
     worst: NDArray[np.float64] = drawn.reshape(-1, n_systems, n_groups).min(axis=2)
-    complete = worst[~np.isnan(worst).any(axis=1)]
-    return complete if len(complete) else None
+    complete_draws = worst[~np.isnan(worst).any(axis=1)]
+    return complete_draws if len(complete_draws) else None
 
 
 def mean_draws(table: Floats, plan: Bootstrap) -> Floats:
