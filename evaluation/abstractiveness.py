@@ -33,8 +33,8 @@ def novel_ngrams(passages: Sequence[str], summary: str, orders: Sequence[int] = 
     ratios: dict[int, float | None] = {}
     for n in orders:
         known = {gram for passage in source for gram in _ngrams(passage, n)}
-        mine = _ngrams(tokens, n)
-        ratios[n] = sum(gram not in known for gram in mine) / len(mine) if mine else None
+        grams = _ngrams(tokens, n)
+        ratios[n] = sum(gram not in known for gram in grams) / len(grams) if grams else None
     return ratios
 
 
@@ -71,18 +71,18 @@ def fragments(passages: Sequence[str], summary: str) -> Fragments:
     source goes on behind it. Source: Ri et al. 2025, section 6.1; docs/papers.md#ri-tokens.
     """
     source, tokens = _read(tuple(passages)), words(summary)
-    found, place = [], 0
+    runs, place = [], 0
     while place < len(tokens):
         length = max((passage.longest_match(tokens, place) for passage in source), default=0)
         if length:
-            found.append(tuple(tokens[place : place + length]))
+            runs.append(tuple(tokens[place : place + length]))
         place += max(length, 1)
     n = len(tokens)
     return Fragments(
-        coverage=sum(len(fragment) for fragment in found) / n if n else None,
-        density=sum(len(fragment) ** 2 for fragment in found) / n if n else None,
+        coverage=sum(len(fragment) for fragment in runs) / n if n else None,
+        density=sum(len(fragment) ** 2 for fragment in runs) / n if n else None,
         compression=sum(len(passage.tokens) for passage in source) / n if n else None,
-        fragments=tuple(found),
+        fragments=tuple(runs),
     )
 
 
@@ -115,7 +115,7 @@ class _Passage:
 
     def _run(self, place: int, wanted: Sequence[str], start: int) -> int:
         length = 1
-        most = min(len(self.tokens) - place, len(wanted) - start)
-        while length < most and self.tokens[place + length] == wanted[start + length]:
+        longest = min(len(self.tokens) - place, len(wanted) - start)
+        while length < longest and self.tokens[place + length] == wanted[start + length]:
             length += 1
         return length

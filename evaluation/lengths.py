@@ -26,7 +26,7 @@ LEAST_VARIATION = 1e-10
 
 
 def slope_among(judge: str, words: Floats, scores: Floats, sets: Sequence[str], level: float) -> Number | None:
-    """What 10 % more words go with among the summaries of a row; None where no row has several lengths.
+    """The change of score that 10 % more words go with among the summaries of a row; None where no row has several lengths.
 
     Args:
         judge: whose scores they are.
@@ -40,7 +40,7 @@ def slope_among(judge: str, words: Floats, scores: Floats, sets: Sequence[str], 
 
 def bends_of(words: Sequence[Floats]) -> Floats:
     """Where the curve bends, in the logarithm of words."""
-    known = np.concatenate([each[each > 0] for each in words]) if words else np.zeros(0)
+    known = np.concatenate([counts[counts > 0] for counts in words]) if words else np.zeros(0)
     return np.log(np.quantile(known, BENDS)) if len(known) else np.zeros(len(BENDS))
 
 
@@ -55,7 +55,7 @@ def basis_of(words: Floats, scores: Floats, bends: Floats) -> Floats:
 
 
 def rows_of_curve(words: Floats, scores: Floats, bends: Floats) -> Floats:
-    """What each request adds to the curve, (requests, COLUMNS): products with scores, with each other, growth, candidates."""
+    """Sums that each request adds to the curve, (requests, COLUMNS): products with scores and each other, growth, candidates."""
     basis = basis_of(words, scores, bends)
     known = ~np.isnan(basis[..., 0])
     several = known & (known.sum(axis=1) > 1)[:, None]
@@ -82,13 +82,13 @@ def slope_of(judge: str, sums: Floats, level: float) -> Number | None:
     has = sums[:, -1:] > 0
     if not has.any():
         return None
-    found = t_interval(_slope, sums, has, level)
-    low, high = bounds_of(int(has.sum()), found.low[0], found.high[0], level)
-    return Number(measure=judge, value=float(found.estimate[0]), low=low, high=high)
+    interval = t_interval(_slope, sums, has, level)
+    low, high = bounds_of(int(has.sum()), interval.low[0], interval.high[0], level)
+    return Number(measure=judge, value=float(interval.estimate[0]), low=low, high=high)
 
 
 def bounds_of(n_sets: int, low: float, high: float, level: float) -> Bounds:
-    """Those of an interval; none of few sets, nor of five that agree, as `cluster_interval` has it."""
+    """The bounds of an interval; none of few sets, nor of five that agree, as `cluster_interval` has it."""
     is_few = n_sets < LEAST_SETS or (high - low <= NOISE and least_p_value(n_sets) > 1 - level)
     return (None, None) if is_few else (defined(low), defined(high))
 

@@ -44,11 +44,11 @@ class NullDraws:
     def beside(cls, parts: Sequence["NullDraws"]) -> "NullDraws":
         """Tests over the same sets, side by side."""
         return cls(
-            np.concatenate([each.observed for each in parts]),
-            np.hstack([each.drawn for each in parts]),
-            np.hstack([each.added for each in parts]),
-            np.hstack([each.weights for each in parts]),
-            np.concatenate([each.floor for each in parts]),
+            np.concatenate([part.observed for part in parts]),
+            np.hstack([part.drawn for part in parts]),
+            np.hstack([part.added for part in parts]),
+            np.hstack([part.weights for part in parts]),
+            np.concatenate([part.floor for part in parts]),
         )
 
     def only(self, tests: Sequence[int]) -> "NullDraws":
@@ -68,7 +68,7 @@ class NullDraws:
 
 @dataclass(frozen=True)
 class Concluded:
-    """What one rule says of the tests of one kind, (tests,) each, nan where there is no test."""
+    """The results of the rule for the tests of one kind, (tests,) each, nan where there is no test."""
 
     # corrected for all tests of the page, in [0, 1]
     p_value: Floats
@@ -78,7 +78,7 @@ class Concluded:
 
     def at(self, test: int) -> tuple[float | None, float | None, float | None]:
         """p-value and bounds of one test; None where there is none, and of what sets do not bound."""
-        p, low, high = (float(each[test]) for each in (self.p_value, self.low, self.high))
+        p, low, high = (float(column[test]) for column in (self.p_value, self.low, self.high))
         return (
             None if math.isnan(p) else p,
             None if not math.isfinite(low) else low,
@@ -116,35 +116,35 @@ def flipped(added: Floats, weights: Floats | None, plan: Bootstrap, *, only_larg
         for signs in _signs(len(added), plan.seed)
         for rows in in_blocks(len(signs), unit.shape[1])
     )
-    drawn = np.concatenate([each.max(axis=1, initial=0.0, keepdims=True) if only_largest else each for each in sizes])
+    drawn = np.concatenate([size.max(axis=1, initial=0.0, keepdims=True) if only_largest else size for size in sizes])
     return NullDraws(observed, drawn, known, weighs, np.zeros(added.shape[1]))
 
 
-def exchanged(difference: Callable[[Floats], Floats], one: Floats, other: Floats, plan: Bootstrap) -> NullDraws:
+def exchanged(difference: Callable[[Floats], Floats], first: Floats, second: Floats, plan: Bootstrap) -> NullDraws:
     """Tests of "each set might as well be the other system's", of differences that are no sums over sets, without bounds.
 
     Signs of what sets say of a mean of absolute gaps find far more differences than there are.
 
     Args:
         difference: of sums of the columns of both, (..., 2 * columns), to the differences, (..., tests).
-        one: columns of a system, (sets, columns).
-        other: those of the other, of the same sets.
+        first: columns of a system, (sets, columns).
+        second: those of the other, of the same sets.
         plan: seed of the exchanges.
     """
-    middle, half = (one + other).sum(axis=0) / 2, (one - other) / 2
+    middle, half_gap = (first + second).sum(axis=0) / 2, (first - second) / 2
 
     def by_signs(signs: Floats) -> Floats:
-        shift = signs @ half
+        shift = signs @ half_gap
         return difference(np.concatenate([middle + shift, middle - shift], axis=-1))
 
-    found = by_signs(np.ones(len(half)))
-    drawn = np.concatenate([by_signs(signs) for signs in _signs(len(half), plan.seed)])
+    gaps = by_signs(np.ones(len(half_gap)))
+    drawn = np.concatenate([by_signs(signs) for signs in _signs(len(half_gap), plan.seed)])
     known = ~np.isnan(drawn)
     # what leaves nothing to compare counts as differing
     scale = np.sqrt(np.where(known, drawn**2, 0.0).sum(axis=0) / np.maximum(1, known.sum(axis=0)))
     scale = np.where(scale > NOISE, scale, np.inf)
-    nothing = np.zeros((len(half), len(found)))
-    observed = np.where(len(half) > 1, found / scale, np.nan)
+    nothing = np.zeros((len(half_gap), len(gaps)))
+    observed = np.where(len(half_gap) > 1, gaps / scale, np.nan)
     return NullDraws(observed, np.where(known, np.abs(drawn) / scale, np.inf), nothing, nothing, nothing.sum(axis=0))
 
 
@@ -174,15 +174,15 @@ def dealt(units: Sequence[Unit], n_labels: int, plan: Bootstrap) -> NullDraws:
     Returns:
         Tests of each system and label, those of a system side by side.
     """
-    telling = [each for each in units if len(np.unique(each.labels)) > 1]
+    telling = [unit for unit in units if len(np.unique(unit.labels)) > 1]
     n_systems = len(units[0].leftover) if units else 0
     shape = len(telling), n_systems, n_labels
     added, weights, floor, is_there = np.zeros(shape), np.zeros(shape), np.zeros(shape[1:]), np.zeros(shape[1:])
-    for row, each in enumerate(telling):
-        np.add.at(added[row].T, each.labels, each.leftover.T)
-        weights[row] = each.weight[:, None]
-        floor += _variance(each, n_labels)
-        is_there += np.outer(each.weight, np.bincount(each.labels, minlength=n_labels))
+    for row, unit in enumerate(telling):
+        np.add.at(added[row].T, unit.labels, unit.leftover.T)
+        weights[row] = unit.weight[:, None]
+        floor += _variance(unit, n_labels)
+        is_there += np.outer(unit.weight, np.bincount(unit.labels, minlength=n_labels))
     sums, squares = np.zeros((2, DRAWS, n_systems, n_labels))
     generator = np.random.default_rng(plan.seed)
     for alike in _by_size(telling):
@@ -196,32 +196,32 @@ def dealt(units: Sequence[Unit], n_labels: int, plan: Bootstrap) -> NullDraws:
 
 
 def _variance(unit: Unit, n_labels: int) -> Floats:
-    """Of each label's sum over deals, (systems, labels): of sums drawn without replacement."""
+    """The variance of each label's sum over deals, (systems, labels): of sums drawn without replacement."""
     n, counts = len(unit.labels), np.bincount(unit.labels, minlength=n_labels)
     return np.asarray((unit.leftover**2).sum(axis=1)[:, None] * counts * (n - counts) / (n * (n - 1)))
 
 
 def _by_size(units: Sequence[Unit]) -> list[list[Unit]]:
     by_size: dict[int, list[Unit]] = {}
-    for each in units:
-        by_size.setdefault(len(each.labels), []).append(each)
+    for unit in units:
+        by_size.setdefault(len(unit.labels), []).append(unit)
     return [by_size[size] for size in sorted(by_size)]
 
 
 def _deal(units: Sequence[Unit], sums: Floats, squares: Floats, generator: np.random.Generator) -> None:
     """Add the sums of units of as many documents each, and their squares, to those of every draw, (draws, systems, labels)."""
-    orders = [np.argsort(each.labels, kind="stable") for each in units]
-    labels = np.stack([each.labels[order] for each, order in zip(units, orders, strict=True)])
+    orders = [np.argsort(unit.labels, kind="stable") for unit in units]
+    labels = np.stack([unit.labels[order] for unit, order in zip(units, orders, strict=True)])
     # systems first, (systems, units, documents); documents of a label side by side
-    leftover = np.stack([each.leftover[:, order] for each, order in zip(units, orders, strict=True)], axis=1)
+    leftover = np.stack([unit.leftover[:, order] for unit, order in zip(units, orders, strict=True)], axis=1)
     starts = np.flatnonzero(np.diff(labels, axis=1, prepend=-1).ravel())
     one_hot = (labels.ravel()[starts][:, None] == np.arange(sums.shape[-1])).astype(float)
     places = np.arange(labels.shape[1], dtype=np.int32)
     rows = np.arange(len(units), dtype=np.int32)[:, None] * labels.shape[1]
     for draws in in_blocks(DRAWS, 8 * labels.size):
         shuffled = generator.permuted(np.broadcast_to(places, (len(draws), *labels.shape)), axis=-1) + rows
-        for system, its in enumerate(leftover):
-            parts = np.add.reduceat(its.ravel()[shuffled.reshape(len(draws), -1)], starts, axis=1)
+        for system, system_leftover in enumerate(leftover):
+            parts = np.add.reduceat(system_leftover.ravel()[shuffled.reshape(len(draws), -1)], starts, axis=1)
             sums[draws, system] += parts @ one_hot
             squares[draws, system] += parts**2 @ one_hot
 
@@ -239,27 +239,32 @@ def _signs(n_sets: int, seed: int) -> Iterator[Floats]:
 
 
 def concluded(
-    first: Sequence[NullDraws], others: Sequence[NullDraws], level: float, by_design: Sequence[NullDraws] = ()
+    first: Sequence[NullDraws], remaining: Sequence[NullDraws], level: float, by_design: Sequence[NullDraws] = ()
 ) -> tuple[list[Concluded], list[Concluded]]:
     """All tests of a page, by the two halves of the level.
 
     Args:
         first: tests of the question that the page is made for, by kind.
-        others: all others.
+        remaining: all others.
         level: one less that of the tests, and of the intervals.
         by_design: tests of what nobody doubts to differ: in the half of the others, whose level they do not hand on.
 
     Returns:
         of the first, and of the others with those by design last.
     """
-    kinds = (list(first), [*others, *by_design])
-    halves = [_Half.of(tests) for tests in kinds]
-    whole = 1.0 if sum(half.n_tests > 0 for half in halves) < 2 else 2.0
-    says = [half.smallest(tests) * whole <= 1 - level for half, tests in zip(halves, (first, others), strict=True)]
-    factors = [1.0 if says[1] else whole, 1.0 if says[0] else whole]
-    found = [[half.judged(each, factor, level) for each in tests]
-             for half, factor, tests in zip(halves, factors, kinds, strict=True)]  # fmt: skip
-    return found[0], found[1]
+    kinds = (list(first), [*remaining, *by_design])
+    families = [_Half.of(tests) for tests in kinds]
+    n_halves = 1.0 if sum(family.n_tests > 0 for family in families) < 2 else 2.0
+    says = [
+        family.smallest(tests) * n_halves <= 1 - level
+        for family, tests in zip(families, (first, remaining), strict=True)
+    ]
+    factors = [1.0 if says[1] else n_halves, 1.0 if says[0] else n_halves]
+    results = [
+        [family.judged(draws, factor, level) for draws in tests]
+        for family, factor, tests in zip(families, factors, kinds, strict=True)
+    ]
+    return results[0], results[1]
 
 
 @dataclass(frozen=True)
@@ -271,18 +276,18 @@ class _Half:
 
     @classmethod
     def of(cls, tests: Sequence[NullDraws]) -> "_Half":
-        """Of tests of several kinds, whose draws are taken side by side."""
-        n_tests = int(sum((~np.isnan(each.observed)).sum() for each in tests))
+        """The half of tests of several kinds, whose draws are taken side by side."""
+        n_tests = int(sum((~np.isnan(draws.observed)).sum() for draws in tests))
         if not n_tests:
             return cls(np.empty(0), 0)
-        largest = np.sort(np.max([each.largest for each in tests], axis=0))
+        largest = np.sort(np.max([draws.largest for draws in tests], axis=0))
         return cls(largest, n_tests)
 
     def smallest(self, tests: Sequence[NullDraws]) -> float:
         """The p-value of the largest of some of its tests, before it is corrected for the other half; 1 without any."""
-        known = [np.abs(each.observed[~np.isnan(each.observed)]) for each in tests]
-        most = max((each.max(initial=0.0) for each in known), default=0.0)
-        return float(_as_large(self.largest, np.array([most]))[0]) if any(map(len, known)) else 1.0
+        known = [np.abs(draws.observed[~np.isnan(draws.observed)]) for draws in tests]
+        largest_sum = max((sizes.max(initial=0.0) for sizes in known), default=0.0)
+        return float(_as_large(self.largest, np.array([largest_sum]))[0]) if any(map(len, known)) else 1.0
 
     def judged(self, tests: NullDraws, factor: float, level: float) -> Concluded:
         """p-values times the factor, and bounds at the level by it."""
@@ -291,14 +296,14 @@ class _Half:
         p_value = np.minimum(1.0, _as_large(self.largest, np.abs(tests.observed)) * factor)
         p_value = np.where(np.isnan(tests.observed), np.nan, p_value)
         # as many draws may be as large as what is clear
-        most = int(np.floor((1 - level) / factor * (1 + len(self.largest)) + NOISE)) - 1
-        critical = self.largest[-1 - most] if most >= 0 else np.inf
+        n_allowed = int(np.floor((1 - level) / factor * (1 + len(self.largest)) + NOISE)) - 1
+        critical = self.largest[-1 - n_allowed] if n_allowed >= 0 else np.inf
         return Concluded(p_value, *bounds(tests, float(critical)))
 
 
 def _as_large(largest: Floats, observed: Floats) -> Floats:
-    least = observed - NOISE * np.maximum(1.0, observed)
-    n_below = np.searchsorted(largest, np.nan_to_num(least), side="left")
+    threshold = observed - NOISE * np.maximum(1.0, observed)
+    n_below = np.searchsorted(largest, np.nan_to_num(threshold), side="left")
     return np.asarray((1 + len(largest) - n_below) / (1 + len(largest)))
 
 
@@ -310,7 +315,7 @@ def bounds(tests: NullDraws, critical: float) -> tuple[Floats, Floats]:
     """
     total, mass = tests.added.sum(axis=0), tests.weights.sum(axis=0)
     square = critical**2
-    few = (tests.weights > 0).sum(axis=0) < LEAST_SETS
+    is_few = (tests.weights > 0).sum(axis=0) < LEAST_SETS
     with np.errstate(divide="ignore", invalid="ignore"):
         a = mass**2 - square * (tests.weights**2).sum(axis=0)
         b = total * mass - square * (tests.added * tests.weights).sum(axis=0)
@@ -319,7 +324,7 @@ def bounds(tests: NullDraws, critical: float) -> tuple[Floats, Floats]:
         low, high = (b - root) / a, (b + root) / a
         reach = critical * np.sqrt(tests.floor) / mass
         low, high = np.minimum(low, total / mass - reach), np.maximum(high, total / mass + reach)
-    unbounded = few | ~(a > 0)
+    unbounded = is_few | ~(a > 0)
     low, high = np.where(unbounded, -np.inf, low), np.where(unbounded, np.inf, high)
     unknown = np.isnan(tests.observed) | ~(mass > 0)
     return np.where(unknown, np.nan, low), np.where(unknown, np.nan, high)

@@ -46,7 +46,7 @@ def verdict(
         n_sets: what the number rests on.
         least_sets: with fewer there is no verdict.
     """
-    least, most = bounds
-    if least is None or most is None or n_sets < least_sets or not is_clear(adjusted_p, level):
+    low, high = bounds
+    if low is None or high is None or n_sets < least_sets or not is_clear(adjusted_p, level):
         return "no clear difference"
-    return "higher" if least > NOISE else "lower" if most < -NOISE else "no clear difference"
+    return "higher" if low > NOISE else "lower" if high < -NOISE else "no clear difference"

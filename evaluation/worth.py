@@ -25,7 +25,7 @@ TOO_FEW, NOT_TRIED = few_label("to say", "topic"), "not tried"
 
 
 def read_worth(recipes: Sequence[Recipe], signatures: Mapping[str, str]) -> Worth:
-    """What is known of the judges of a page.
+    """The known worth of the judges of a page.
 
     Args:
         recipes: name the calibrations; the first says what judges are to measure.
@@ -35,7 +35,7 @@ def read_worth(recipes: Sequence[Recipe], signatures: Mapping[str, str]) -> Wort
         DataError: a calibration cannot be read.
     """
     recipe = recipes[0]
-    files = read_calibrations(list(dict.fromkeys(path for each in recipes for path in each.calibration)))
+    files = read_calibrations(list(dict.fromkeys(path for recipe in recipes for path in recipe.calibration)))
     known = known_of(signatures, files, {name: recipe.judges[name].purpose for name in signatures})
     return Worth(
         known=known,
@@ -54,33 +54,33 @@ def _unlike(recipe: Recipe) -> tuple[str, ...]:
     return tuple(unlike(recipe.calibration, sets))
 
 
-def based_on(found: Calibration) -> str:
-    """What a calibration rests on."""
-    return f"{found.file}: {found.n_articles} articles, {found.date}"
+def based_on(calibration: Calibration) -> str:
+    """The file, articles and date that a calibration rests on."""
+    return f"{calibration.file}: {calibration.n_articles} articles, {calibration.date}"
 
 
-def standing(found: JudgeCalibration) -> Text:
+def standing(calibration: JudgeCalibration) -> Text:
     """A judge beside length, as a verdict."""
-    if found.scores_nothing:
+    if calibration.scores_nothing:
         return Text(NO_SCORE, tone="worse")
-    if found.is_constant:
+    if calibration.is_constant:
         return Text(CONSTANT, tone="worse")
-    if not found.has_interval:
+    if not calibration.has_interval:
         return Text(TOO_FEW, tone="unsure")
-    if not found.has_agreement:
+    if not calibration.has_agreement:
         return Text(NONE_SHOWN, tone="worse")
-    verdict = found.standing
+    verdict = calibration.standing
     if verdict == "no clear difference":
         return Text(verdict, tone="unsure")
     return Text(f"{verdict} length", tone="better" if verdict == "above" else "worse")
 
 
-def accused_of(found: JudgeCalibration) -> Text:
-    """What it is accused of; of a judge that is not, how many probes it passed. Below, what could not be tried."""
-    n = sum(each.verdict in VERDICTS for each in found.probes)
-    accused = joined(list(dict.fromkeys(each.measure for each in found.accusations)))
+def accused_of(calibration: JudgeCalibration) -> Text:
+    """The habits that a judge is accused of; without any, how many probes it passed. Below, what could not be tried."""
+    n = sum(probe.verdict in VERDICTS for probe in calibration.probes)
+    accused = joined(list(dict.fromkeys(accusation.measure for accusation in calibration.accusations)))
     nothing = f"nothing of {n} tried" if n else NOT_TRIED
-    untried = joined(list(found.untried)) if n else ""
+    untried = joined(list(calibration.untried)) if n else ""
     return Text(accused or nothing, f"not tried: {untried}" if untried else "")
 
 
@@ -117,12 +117,12 @@ def worth_table(name: str, judges: Mapping[str, JudgeCalibration], level: float 
         name,
         judges.items(),
         {
-            "judge": lambda each: each[0],
-            "is to measure": lambda each: each[1].purpose,
-            Column("\u03c1 within", note=note): lambda each: estimate(each[1].own.within, 2),
-            Column("length's", note=note): lambda each: estimate(each[1].length.within, 2),
-            "beside length": lambda each: standing(each[1]),
-            "accused of": lambda each: accused_of(each[1]),
+            "judge": lambda pair: pair[0],
+            "is to measure": lambda pair: pair[1].purpose,
+            Column("\u03c1 within", note=note): lambda pair: estimate(pair[1].own.within, 2),
+            Column("length's", note=note): lambda pair: estimate(pair[1].length.within, 2),
+            "beside length": lambda pair: standing(pair[1]),
+            "accused of": lambda pair: accused_of(pair[1]),
         },
     )
 
@@ -131,4 +131,4 @@ def known_blocks(worth: Worth) -> Iterator[Block]:
     """The judges of which something is known, with their figures."""
     yield worth_table("judges' worth", worth.known)
     yield Prose(f"From {joined(list(worth.data))}.", "small")
-    yield from items(Prose(f"{each}.") for each in worth.unlike)
+    yield from items(Prose(f"{sentence}.") for sentence in worth.unlike)

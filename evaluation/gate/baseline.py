@@ -45,28 +45,30 @@ class Baseline:
             DataError: all that differs is listed.
         """
         mistakes = list(_unlike(self.page.subject, now))
-        methods, changes = self.page.subject.methods, [each for each in limits if not each.is_now]
+        methods, changes = self.page.subject.methods, [limit for limit in limits if not limit.is_now]
         mistakes += [why for limit in changes for why in self._lacking(limit, now)]
         for name in dict.fromkeys(name for limit in changes for name in self._measured(limit)):
-            then, here = methods[name], now.methods.get(name)
-            if here is not None and undated(here.signature) != undated(then.signature):
-                mistakes.append(_otherwise(name, then, here))
+            then, current = methods[name], now.methods.get(name)
+            if current is not None and undated(current.signature) != undated(then.signature):
+                mistakes.append(_otherwise(name, then, current))
         self._refuse(mistakes)
 
     def _refuse(self, mistakes: list[str]) -> None:
         if mistakes:
-            raise DataError(listed([f"--baseline {self.path}: {each}" for each in mistakes]))
+            raise DataError(listed([f"--baseline {self.path}: {mistake}" for mistake in mistakes]))
 
     def _lacking(self, limit: Limit, now: Subject) -> Iterator[str]:
-        """What a limit is about that the baseline does not have: a measure, or the system."""
+        """The subjects of a limit that the baseline does not have: a measure, or the system."""
         for name in now.methods:
             is_new = name not in self.page.subject.methods
             if is_new and fold(self.kind.families.get(name, name)) in limit.arguments:
                 yield f"was made without {name}, which {limit.place} is about; {AGAIN}"
         if not now.systems or limit.function == "difference":
             return
-        systems = dict.fromkeys(each.system for each in alike(self.page.numbers, limit.function))
-        named = [each for each in now.systems if {fold(each), f"{SYSTEM}{fold(each)}"}.intersection(limit.arguments)]
+        systems = dict.fromkeys(number.system for number in alike(self.page.numbers, limit.function))
+        named = [
+            system for system in now.systems if {fold(system), f"{SYSTEM}{fold(system)}"}.intersection(limit.arguments)
+        ]
         wanted = (named or now.systems)[-1]
         if len(systems) > 1 and wanted not in systems:
             yield (
@@ -76,13 +78,13 @@ class Baseline:
 
     def _measured(self, limit: Limit) -> list[str]:
         """The measure or judge that a limit is about, as the baseline has it; none where that cannot be told."""
-        found = [each for each in self.page.numbers if limit.function in each.functions]
+        numbers = [number for number in self.page.numbers if limit.function in number.functions]
         for argument in limit.arguments:
             # what is no measure, value or side names a system, which may be called otherwise there
-            found = [each for each in found if argument in each.what] or found
-        if len({each.measures for each in found}) > 1:
+            numbers = [number for number in numbers if argument in number.what] or numbers
+        if len({number.measures for number in numbers}) > 1:
             return []
-        signatures = {each.signature for each in found}
+        signatures = {number.signature for number in numbers}
         return [name for name, method in self.page.subject.methods.items() if method.signature in signatures]
 
     def change(self, number: NamedNumber) -> NamedNumber:
@@ -92,12 +94,19 @@ class Baseline:
             MissingNumber: the baseline does not have it.
             DataError: it was taken in another way.
         """
-        found = alike(self.page.numbers, number.functions[0])
-        systems = dict.fromkeys(each.system for each in found)
+        old_numbers = alike(self.page.numbers, number.functions[0])
+        systems = dict.fromkeys(old_number.system for old_number in old_numbers)
         wanted = number.system if number.system in systems else next(iter(systems)) if len(systems) == 1 else ""
         named = (number.measures, number.side, wanted)
-        same = (each for each in found if number.functions[0] in each.functions)
-        before = next((each for each in same if (each.measures, each.side, each.system) == named), None)
+        of_function = (old_number for old_number in old_numbers if number.functions[0] in old_number.functions)
+        before = next(
+            (
+                old_number
+                for old_number in of_function
+                if (old_number.measures, old_number.side, old_number.system) == named
+            ),
+            None,
+        )
         if before is None:
             why = f"its systems are {some_of(list(systems))}" if systems else "was it measured?"
             raise MissingNumber(f"the baseline has no {number.words}: {why}")
@@ -139,15 +148,15 @@ def read_baseline(path: Path, kind: PageKind[P]) -> Baseline:
 
 
 def _otherwise(name: str, then: MeasureMethod, now: MeasureMethod) -> str:
-    """What to do about a measure that is taken in another way."""
+    """The remedy where a measure is taken in another way."""
     if not now.option or now.choice == then.choice:
         return f"{name} is {now.signature} now and was {then.signature}; {AGAIN}"
-    here, needs = "", ""
+    default_note, needs = "", ""
     if now.default is not None:
-        here = f" (the default of {now.option} here{f', because {now.default}' if now.default else ''})"
+        default_note = f" (the default of {now.option} here{f', because {now.default}' if now.default else ''})"
         needs = ", once what it needs is installed" if now.default else ""
     return (
-        f"{name} is by {now.choice!r} now{here} and was by {then.choice!r}; give {now.option} {now.choice} to both, or "
+        f"{name} is by {now.choice!r} now{default_note} and was by {then.choice!r}; give {now.option} {now.choice} to both, or "
         f"{now.option} {then.choice} here{needs}"
     )
 
@@ -158,6 +167,6 @@ def _unlike(then: Subject, now: Subject) -> Iterator[str]:
     elif then.sets != now.sets:
         yield f"is about {len(then.sets):,} document sets, and this is about {len(now.sets):,}; take the same"
     for name in ("attribute", "sides"):
-        before, here = getattr(then, name), getattr(now, name)
-        if before != here:
-            yield f"its {name} is {before!r}, and it is {here!r} now"
+        before, current = getattr(then, name), getattr(now, name)
+        if before != current:
+            yield f"its {name} is {before!r}, and it is {current!r} now"

@@ -10,7 +10,7 @@ from ..worth import standing
 from .limits import GateRequest, fold
 
 
-def refuse_uncalibrated(asked: GateRequest | None, recipe: Recipe) -> None:
+def refuse_uncalibrated(request: GateRequest | None, recipe: Recipe) -> None:
     """Refuse limits on scores of language models of which nothing is known, or no agreement, before any work.
 
     Raises:
@@ -18,9 +18,9 @@ def refuse_uncalibrated(asked: GateRequest | None, recipe: Recipe) -> None:
     """
     named = [
         (limit, name)
-        for limit in (asked.limits if asked else ())
-        for name, each in recipe.judges.items()
-        if each.language_models and fold(name) in limit.arguments
+        for limit in (request.limits if request else ())
+        for name, judge in recipe.judges.items()
+        if judge.language_models and fold(name) in limit.arguments
     ]
     if not named:
         return
@@ -43,19 +43,19 @@ def refuse_uncalibrated(asked: GateRequest | None, recipe: Recipe) -> None:
         raise DataError(listed(mistakes))
 
 
-def refuse_llm_units(asked: GateRequest | None, entailer: EntailerSection | None) -> None:
+def refuse_llm_units(request: GateRequest | None, entailer: EntailerSection | None) -> None:
     """Refuse limits of an audit on coverage of units that a language model makes: no calibration speaks of them.
 
     Raises:
         DataError: all of them are listed.
     """
-    if asked is None or entailer is None or entailer.units != "llm":
+    if request is None or entailer is None or entailer.units != "llm":
         return
     mistakes = [
         f"{limit.place}: rests on units that a language model makes (units: llm), of which no calibration is known; gate on "
         "units: rules or sentences"
-        for limit in asked.limits
-        if any("coverage" in each for each in (limit.function, *limit.arguments))
+        for limit in request.limits
+        if any("coverage" in term for term in (limit.function, *limit.arguments))
     ]
     if mistakes:
         raise DataError(listed(mistakes))

@@ -34,32 +34,32 @@ SKEWED = (
 ALIKE = "all of its sets say the same, and are too few for so many limits"
 
 
-def gated(page: P, kind: PageKind[P], asked: GateRequest | None, baseline: Baseline | None = None) -> P:
+def gated(page: P, kind: PageKind[P], request: GateRequest | None, baseline: Baseline | None = None) -> P:
     """The page with its verdicts.
 
     Args:
         page: numbers, with what each document set says of them.
         kind: of the page.
-        asked: limits; None leaves the page as it is.
+        request: limits; None leaves the page as it is.
         baseline: an earlier page; limits are then about the change since.
 
     Raises:
         DataError: the baseline is about other documents, or measured in another way.
     """
-    if asked is None:
+    if request is None:
         return page
-    found = kind.read(page)
+    page_numbers = kind.read(page)
     if baseline is not None:
-        baseline.refuse_unlike(found.subject)
-    numbers, plan = found.numbers, found.plan
-    limits = list(asked.limits)
+        baseline.refuse_unlike(page_numbers.subject)
+    numbers, plan = page_numbers.numbers, page_numbers.plan
+    limits = list(request.limits)
     if not any(limit.function == SUMMARISED for limit in limits) and _lacks_summaries(numbers):
         limits.append(EVERYTHING)
     gate = Gate(
-        rows=tuple(_row(limit, numbers, baseline, plan, asked) for limit in limits),
+        rows=tuple(_row(limit, numbers, baseline, plan, request) for limit in limits),
         level=plan.level,
-        is_strict=asked.is_strict,
-        least_sets=asked.least_sets,
+        is_strict=request.is_strict,
+        least_sets=request.least_sets,
         baseline="" if baseline is None else str(baseline.path),
     )
     return page.model_copy(update={"gate": gate})
@@ -100,32 +100,32 @@ def judged(
         n_limits: of the gate.
         least_sets: that a number must rest on for a verdict.
     """
-    if why := next((f"{each.words}: {why}" for each in numbers if (why := unfit(each))), ""):
+    if why := next((f"{number.words}: {why}" for number in numbers if (why := unfit(number))), ""):
         return _missing(limit, why)
-    kept = [each for each in numbers if not each.is_few(least_sets)] or list(numbers)
-    n = n_limits * len(kept)
+    tested = [number for number in numbers if not number.is_few(least_sets)] or list(numbers)
+    n = n_limits * len(tested)
     adjusted = Bootstrap(1 - (1 - plan.level) / n, min(plan.resamples * n, max(MOST_DRAWS, plan.resamples)), plan.seed)
-    bounds = [(None, None) if each.is_few(least_sets) else _bounds(each, adjusted) for each in kept]
+    bounds = [(None, None) if number.is_few(least_sets) else _bounds(number, adjusted) for number in tested]
     farthest = max if limit.is_upper else min
-    worst = farthest(kept, key=lambda each: each.value or 0.0)
-    low, high = (_end([each[place] for each in bounds], place, limit) for place in (0, 1))
+    worst = farthest(tested, key=lambda number: number.value or 0.0)
+    low, high = (_end([pair[place] for pair in bounds], place, limit) for place in (0, 1))
     near, far = (low, high) if limit.is_upper else (high, low)
     is_breach = near is not None and limit.is_beyond(near, NOISE)
     # what the page accuses is not passed, whatever the gate could tell by itself
-    by_page = [each for each in numbers if not is_breach and each.is_accused(limit)]
+    by_page = [number for number in numbers if not is_breach and number.is_accused(limit)]
     if by_page:
-        is_breach, worst = True, farthest(by_page, key=lambda each: each.value or 0.0)
+        is_breach, worst = True, farthest(by_page, key=lambda number: number.value or 0.0)
         low, high = worst.accused or (None, None)
-    is_passed = far is not None and not limit.is_beyond(far, NOISE) and len(kept) == len(numbers)
+    is_passed = far is not None and not limit.is_beyond(far, NOISE) and len(tested) == len(numbers)
     # what is shown has no end off the scale; verdicts are those of the whole interval
     low, high = cut_to(worst.reach, worst.value or 0.0, low, high)
-    left_out = [each.side for each in numbers if each not in kept and each.side]
-    needed = max((each.needed(least_sets) for each in kept if each.is_few(least_sets)), default=None)
-    few = ALIKE if needed is None else f"decided from {needed} sets on{SKEWED if needed > LEAST_SETS else ''}"
-    few = SMALL if any(each.has_few for each in kept) else few
-    is_inside = is_passed and all(each.is_inside for each in kept)
+    left_out = [number.side for number in numbers if number not in tested and number.side]
+    needed = max((number.needed(least_sets) for number in tested if number.is_few(least_sets)), default=None)
+    reason = ALIKE if needed is None else f"decided from {needed} sets on{SKEWED if needed > LEAST_SETS else ''}"
+    reason = SMALL if any(number.has_few for number in tested) else reason
+    is_inside = is_passed and all(number.is_inside for number in tested)
     notes = (
-        BY_PAGE if by_page else few if None in (low, high) else "",
+        BY_PAGE if by_page else reason if None in (low, high) else "",
         INSIDE if is_inside else "",
         f"{few_label()}: {', '.join(left_out)}" if left_out else "",
     )
@@ -169,23 +169,23 @@ def _bounds(number: NamedNumber, plan: Bootstrap) -> Bounds:
 
 
 def _row(
-    limit: Limit, numbers: Sequence[NamedNumber], baseline: Baseline | None, plan: Bootstrap, asked: GateRequest
+    limit: Limit, numbers: Sequence[NamedNumber], baseline: Baseline | None, plan: Bootstrap, request: GateRequest
 ) -> GateRow:
     try:
-        found = meant(limit, numbers)
+        chosen = meant(limit, numbers)
         if limit.function == SUMMARISED:
-            return _counted(limit, found[-1])
+            return _counted(limit, chosen[-1])
         if baseline is not None and not limit.is_now:
-            found = [baseline.change(each) for each in found]
+            chosen = [baseline.change(number) for number in chosen]
     except MissingNumber as error:
         return _missing(limit, str(error))
-    return judged(limit, found, plan, len(asked.limits), asked.least_sets)
+    return judged(limit, chosen, plan, len(request.limits), request.least_sets)
 
 
 def _lacks_summaries(numbers: Sequence[NamedNumber]) -> bool:
     """Whether the last system, which limits are about, has no summary of something that was asked."""
-    last = [each for each in numbers if SUMMARISED in each.functions][-1:]
-    return any(each.value is not None and each.value < 1 - NOISE for each in last)
+    last = [number for number in numbers if SUMMARISED in number.functions][-1:]
+    return any(number.value is not None and number.value < 1 - NOISE for number in last)
 
 
 def _counted(limit: Limit, number: NamedNumber) -> GateRow:

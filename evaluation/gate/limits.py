@@ -85,25 +85,25 @@ def parse_limit(text: str, name: str = "", example: str = EXAMPLE) -> Limit:
         DataError: it is none; the text says how one is written.
     """
     place = written(text, name)
-    found = LIMIT.fullmatch(text.strip()) if len(text) <= LONGEST else None
-    if found is None:
+    match = LIMIT.fullmatch(text.strip()) if len(text) <= LONGEST else None
+    if match is None:
         raise DataError(
             f"{place}: is not a limit; write NAME(WHAT) < NUMBER with <, <=, > or >= and at most {LONGEST} characters, "
             f'for example "{example}"; --fail-if help lists the names'
         )
-    bound = float(found["bound"]) if NUMBER.fullmatch(found["bound"]) else math.nan
+    bound = float(match["bound"]) if NUMBER.fullmatch(match["bound"]) else math.nan
     if not math.isfinite(bound):
-        raise DataError(f"{place}: {shortened(found['bound'])} is not a finite number, such as -0.05 or 5 %")
-    function = fold(found["name"])
+        raise DataError(f"{place}: {shortened(match['bound'])} is not a finite number, such as -0.05 or 5 %")
+    function = fold(match["name"])
     is_now = function.startswith(NOW)
     function = function.removeprefix(NOW)
-    arguments = re.findall(ARGUMENT, found["arguments"] or "")
+    arguments = re.findall(ARGUMENT, match["arguments"] or "")
     return Limit(
         text=text.strip(),
         function=function.removeprefix(WORST),
-        arguments=tuple(fold(each.strip().strip("\"'")) for each in arguments),
-        sign=found["sign"],
-        bound=bound / 100 if found["unit"] else bound,
+        arguments=tuple(fold(argument.strip().strip("\"'")) for argument in arguments),
+        sign=match["sign"],
+        bound=bound / 100 if match["unit"] else bound,
         is_worst=function.startswith(WORST),
         is_now=is_now,
         name=name,

@@ -17,7 +17,7 @@ OF_SOMETHING = ("gap", "difference", "mean", "rate")
 
 
 class MissingNumber(LookupError):
-    """What a limit names is not on the page; the text says what is."""
+    """A limit names a number that is not on the page; the text says which are."""
 
 
 def check_names(limits: Iterable[Limit], kind: PageKind[Any]) -> None:
@@ -29,15 +29,15 @@ def check_names(limits: Iterable[Limit], kind: PageKind[Any]) -> None:
     mistakes = []
     for limit in limits:
         name, known = limit.function, kind.functions
-        grows = next((each for each in (name, *limit.arguments) if each in kind.growing), "")
+        grows = next((word for word in (name, *limit.arguments) if word in kind.growing), "")
         if grows:
             mistakes.append(
                 f"{limit.place}: {grows!r} is a mean of absolute gaps, which grows by chance alone: fair summaries, "
                 "too, lie above 0, so that no limit tells them apart; name worst_gap(shares) or worst_gap(coverage)"
             )
         elif name not in known:
-            names = [each.replace(" ", "_") for each in known]
-            near = did_you_mean(name.replace(" ", "_"), [*names, *(f"worst_{each}" for each in names)])
+            names = [function.replace(" ", "_") for function in known]
+            near = did_you_mean(name.replace(" ", "_"), [*names, *(f"worst_{function}" for function in names)])
             mistakes.append(f"{limit.place}: {shortened(name)} is not known{near} Known are {', '.join(names)}")
         elif name in OF_SOMETHING and not limit.arguments:
             mistakes.append(f"{limit.place}: says not of what; for example {known[name].rpartition(': ')[2]}")
@@ -46,12 +46,16 @@ def check_names(limits: Iterable[Limit], kind: PageKind[Any]) -> None:
 
 
 def told(kind: PageKind[Any]) -> str:
-    """What `--fail-if help` prints."""
-    shown = [name.replace(" ", "_") for name, what in kind.functions.items() if what == AS_SHOWN]
+    """The text that `--fail-if help` prints."""
+    shown = [name.replace(" ", "_") for name, meaning in kind.functions.items() if meaning == AS_SHOWN]
     return "\n".join(
         [
             f'evenhand {kind.verb} --fail-if "NAME(WHAT) < NUMBER", with <, <=, > or >=; the number may end in %.',
-            *(f"  {name.replace(' ', '_'):12}{what}" for name, what in kind.functions.items() if what != AS_SHOWN),
+            *(
+                f"  {name.replace(' ', '_'):12}{meaning}"
+                for name, meaning in kind.functions.items()
+                if meaning != AS_SHOWN
+            ),
             *([f"As the page has them: {', '.join(shown)}."] if shown else []),
             "The brackets may contain a measure, a value or side, and a system, in any order; put a name with a comma "
             "in quotes. Without a "
@@ -69,44 +73,54 @@ def meant(limit: Limit, numbers: Sequence[NamedNumber]) -> list[NamedNumber]:
     Raises:
         MissingNumber: there is none, or it is not clear which.
     """
-    found = [each for each in numbers if limit.function in each.functions]
-    if not found:
-        raise MissingNumber(f"this page has no {limit.function}; it has {_some(each.functions[0] for each in numbers)}")
-    of_both = {fold(each.side) for each in found if each.side} & {fold(each.system) for each in found}
+    matches = [number for number in numbers if limit.function in number.functions]
+    if not matches:
+        raise MissingNumber(
+            f"this page has no {limit.function}; it has {_some(number.functions[0] for number in numbers)}"
+        )
+    of_both = {fold(number.side) for number in matches if number.side} & {fold(number.system) for number in matches}
     for argument in limit.arguments:
         if argument in of_both:
             raise MissingNumber(
                 f"{argument!r} is a value or side and a system, too; write {VALUE}{argument} or {SYSTEM}{argument}"
             )
-        known, found = found, [each for each in found if argument in each.labels]
-        if not found:
-            near = did_you_mean(argument, [label for each in known for label in each.labels])
+        known, matches = matches, [number for number in matches if argument in number.labels]
+        if not matches:
+            near = did_you_mean(argument, [label for number in known for label in number.labels])
             raise MissingNumber(f"this page has no {limit.function} of {argument!r}{near} {_had(known)}")
-    if len({each.measures for each in found}) > 1:
-        raise MissingNumber(f"says not of what. {_had(found)}")
+    if len({number.measures for number in matches}) > 1:
+        raise MissingNumber(f"says not of what. {_had(matches)}")
     system = _system(limit, numbers)
-    if not any(each.system == system for each in found):
-        raise MissingNumber(f"{system} has no such number, and is meant where no other is named. {_had(found)}")
-    found = [replace(each, functions=(limit.function,)) for each in found if each.system == system]
-    whole = [each for each in found if each.side is None]
-    return [each for each in found if each.side is not None] or whole if limit.is_worst or not whole else whole
+    if not any(number.system == system for number in matches):
+        raise MissingNumber(f"{system} has no such number, and is meant where no other is named. {_had(matches)}")
+    matches = [replace(number, functions=(limit.function,)) for number in matches if number.system == system]
+    overall = [number for number in matches if number.side is None]
+    return (
+        [number for number in matches if number.side is not None] or overall
+        if limit.is_worst or not overall
+        else overall
+    )
 
 
 def _system(limit: Limit, numbers: Sequence[NamedNumber]) -> str:
     """The last system of the page, of those that the limit names: also where it does not have the number."""
-    found = alike(numbers, limit.function)
+    matches = alike(numbers, limit.function)
     for argument in limit.arguments:
-        if not any(argument in each.what for each in found):
-            found = [each for each in found if argument in each.labels]
-    return found[-1].system
+        if not any(argument in number.what for number in matches):
+            matches = [number for number in matches if argument in number.labels]
+    return matches[-1].system
 
 
 def _had(numbers: Sequence[NamedNumber]) -> str:
-    """What some numbers of one function are of."""
-    measures = [name for each in numbers for name in each.measures]
-    groups = ["all" if each.side is None else f'"{each.side}"' for each in numbers]
-    systems = [each.system for each in numbers]
-    parts = (f"{what} {_some(names)}" for what, names in (("of", measures), ("for", groups), ("by", systems)) if names)
+    """The measures, groups and systems of some numbers of one function, as a sentence."""
+    measures = [name for number in numbers for name in number.measures]
+    groups = ["all" if number.side is None else f'"{number.side}"' for number in numbers]
+    systems = [number.system for number in numbers]
+    parts = (
+        f"{preposition} {_some(names)}"
+        for preposition, names in (("of", measures), ("for", groups), ("by", systems))
+        if names
+    )
     return f"There are numbers {', '.join(parts)}."
 
 

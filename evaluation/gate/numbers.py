@@ -73,17 +73,17 @@ class NamedNumber:
     def is_binary(self) -> bool:
         """Whether it is the share of sets of which something holds."""
         return (
-            self.is_rate and not self.is_difference and all(round(each, 9) in (0, 1) for each in self.by_set.values())
+            self.is_rate and not self.is_difference and all(round(value, 9) in (0, 1) for value in self.by_set.values())
         )
 
     @property
     def what(self) -> tuple[str, ...]:
-        """What its arguments may be that say of what it is."""
+        """The arguments that say of what it is."""
         return (*self.measures, fold(self.side or "all"), *([f"{VALUE}{fold(self.side)}"] if self.side else []))
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """What its arguments may be."""
+        """All its possible arguments."""
         return (*self.what, fold(self.system), f"{SYSTEM}{fold(self.system)}", *self.aliases)
 
     @property
@@ -96,13 +96,13 @@ class NamedNumber:
 
 def alike(numbers: Sequence[NamedNumber], function: str) -> list[NamedNumber]:
     """Numbers of the same systems: a difference is of two of them."""
-    return [each for each in numbers if ("difference" in each.functions) == (function == "difference")]
+    return [number for number in numbers if ("difference" in number.functions) == (function == "difference")]
 
 
 def in_order(numbers: Iterable[NamedNumber], systems: Iterable[str]) -> list[NamedNumber]:
     """The numbers system by system: those of the last one last."""
     places = {system: place for place, system in enumerate(dict.fromkeys(systems))}
-    return sorted(numbers, key=lambda each: places.get(each.system, -1))
+    return sorted(numbers, key=lambda number: places.get(number.system, -1))
 
 
 def summarised(system: str, n: float, of: int, aliases: tuple[str, ...] = ()) -> NamedNumber:
@@ -119,28 +119,28 @@ def accused_bounds(tested: Number) -> tuple[float, float] | None:
 
 
 def by_name(sets: Sequence[str], by_set: BySet) -> dict[str, float]:
-    """What each document set says, by its id; of those that say something."""
+    """The number of each document set by its id; of those that say something."""
     return {name: value for name, value in zip(sets, by_set, strict=False) if value is not None}
 
 
 def minus(
-    one: NamedNumber, other: NamedNumber, functions: tuple[str, ...] = (), measures: tuple[str, ...] = ()
+    first: NamedNumber, second: NamedNumber, functions: tuple[str, ...] = (), measures: tuple[str, ...] = ()
 ) -> NamedNumber:
     """The first less the second, paired over the document sets that both rest on; named as the first, unless said otherwise."""
-    both = [name for name in one.by_set if name in other.by_set]
-    by_set = {name: one.by_set[name] - other.by_set[name] for name in both}
+    shared = [name for name in first.by_set if name in second.by_set]
+    by_set = {name: first.by_set[name] - second.by_set[name] for name in shared}
     value = sum(by_set.values()) / len(by_set) if by_set else None
-    if len(both) == len(one.by_set) == len(other.by_set) and one.value is not None and other.value is not None:
-        value = one.value - other.value
+    if len(shared) == len(first.by_set) == len(second.by_set) and first.value is not None and second.value is not None:
+        value = first.value - second.value
     return replace(
-        one,
-        functions=functions or one.functions,
-        measures=measures or one.measures,
+        first,
+        functions=functions or first.functions,
+        measures=measures or first.measures,
         value=value,
         by_set=by_set,
-        is_rate=one.is_binary and other.is_binary,
+        is_rate=first.is_binary and second.is_binary,
         is_difference=True,
         is_inside=False,
         accused=None,
-        withheld=one.withheld or other.withheld,
+        withheld=first.withheld or second.withheld,
     )

@@ -43,11 +43,11 @@ def with_gate(page: Page, gate: Gate | None) -> Page:
 
 
 def outcome(gate: Gate) -> Text:
-    """What came of all limits, in a line, with the first one that is not kept."""
+    """The outcome of all limits, in a line, with the first one that is not kept."""
     n, failed = len(gate.rows), gate.failed
     if failed:
-        said = {"breach": "breached", "missing": "without its number", "cannot tell": "not known to be kept"}
-        how = said[failed[0].outcome] if len({row.outcome for row in failed}) == 1 else "not kept"
+        words = {"breach": "breached", "missing": "without its number", "cannot tell": "not known to be kept"}
+        how = words[failed[0].outcome] if len({row.outcome for row in failed}) == 1 else "not kept"
         are = "is" if len(failed) == 1 else "are"
         return Text(
             f"Gate failed: {len(failed)} of {counted(n, 'limit')} {are} {how}: {sentence(failed[0])}", tone="worse"
@@ -83,13 +83,13 @@ def gate_warnings(gate: Gate | None) -> tuple[str, ...]:
 
 
 def verdict(gate: Gate) -> str:
-    """What failed, for the error that the command ends with; "" where nothing did."""
+    """The limits that failed, for the error that the command ends with; "" where nothing did."""
     failed = gate.failed
     if not failed:
         return ""
-    said = "\n".join(f"  {row.outcome}: {sentence(row)}" for row in failed)
+    lines = "\n".join(f"  {row.outcome}: {sentence(row)}" for row in failed)
     return (
-        f"{counted(len(failed), 'limit')} of {len(gate.rows)} {'is' if len(failed) == 1 else 'are'} not kept:\n{said}"
+        f"{counted(len(failed), 'limit')} of {len(gate.rows)} {'is' if len(failed) == 1 else 'are'} not kept:\n{lines}"
     )
 
 
@@ -100,9 +100,9 @@ def sentence(row: GateRow) -> str:
         return f"{name}{row.limit}: {row.note}"
     if row.value is None:
         return f"{name}{row.limit}: {row.number} is not given: {row.note}"
-    found = _number(row)
+    cell = _number(row)
     note = f"; {row.note}" if row.note else ""
-    shown = with_interval(found) if found.interval else found.shown
+    shown = with_interval(cell) if cell.interval else cell.shown
     return f"{name}{row.limit}: {row.number} is {shown}{note}"
 
 
@@ -113,20 +113,20 @@ def junit(gate: Gate, verb: str) -> str:
         "failure" if row in failed and row.outcome == "cannot tell" else ELEMENTS.get(row.outcome, "")
         for row in gate.rows
     ]
-    totals = {f"{each}s": str(kinds.count(each)) for each in ("failure", "error")}
+    totals = {f"{element}s": str(kinds.count(element)) for element in ("failure", "error")}
     about = {"name": f"evenhand {verb}", "tests": str(len(kinds)), **totals, "skipped": str(kinds.count("skipped"))}
-    whole = ElementTree.Element("testsuites")
-    suite = ElementTree.SubElement(whole, "testsuite", about)
+    root = ElementTree.Element("testsuites")
+    suite = ElementTree.SubElement(root, "testsuite", about)
     for row, kind in zip(gate.rows, kinds, strict=True):
         case = ElementTree.SubElement(
             suite, "testcase", {"classname": f"evenhand.{verb}", "name": _plain(row.name or row.limit), "time": "0"}
         )
-        said = _plain(sentence(row))
+        text = _plain(sentence(row))
         if kind:
-            ElementTree.SubElement(case, kind, {"message": said, "type": row.outcome})
-        ElementTree.SubElement(case, "system-out").text = said
-    ElementTree.indent(whole)
-    return ElementTree.tostring(whole, encoding="unicode", xml_declaration=True) + "\n"
+            ElementTree.SubElement(case, kind, {"message": text, "type": row.outcome})
+        ElementTree.SubElement(case, "system-out").text = text
+    ElementTree.indent(root)
+    return ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
 
 
 def _plain(text: str) -> str:

@@ -30,7 +30,7 @@ class MeasureMethod:
 
 @dataclass(frozen=True)
 class Subject:
-    """What a page is about and how it is measured, as far as that is known before anything is."""
+    """The subject of a page and how it is measured, as far as that is known before anything is."""
 
     documents_digest: str
     # ids
@@ -45,7 +45,7 @@ class Subject:
 
 @dataclass(frozen=True)
 class PageNumbers:
-    """What a gate reads of a page."""
+    """The numbers that a gate reads of a page."""
 
     subject: Subject
     # system by system: those of the last one last
@@ -73,10 +73,10 @@ class PageKind(Generic[P]):
 
     @property
     def format(self) -> str:
-        """What its file calls itself."""
+        """The name by which its file calls itself."""
         return format_of(self.record)
 
     @property
     def file_name(self) -> str:
-        """Of its file, in the folder of its command."""
+        """The name of its file in the folder of its command."""
         return FORMATS[self.format.partition("/")[0]].file

@@ -26,7 +26,7 @@ K = TypeVar("K")
 
 
 class Bounded(Protocol):
-    """Whatever has an interval, or none."""
+    """A record with an interval, or none."""
 
     @property
     def low(self) -> float | None: ...
@@ -78,9 +78,9 @@ class NumberCell:
 
     @property
     def below(self) -> list[str]:
-        """What stands smaller below the number or beside it: its interval, p of its test, and its note."""
+        """The smaller lines below the number or beside it: its interval, p of its test, and its note."""
         p = "" if self.adjusted_p is None else numbers.said_p(self.adjusted_p)
-        return [each for each in (self.interval, p, self.note) if each]
+        return [part for part in (self.interval, p, self.note) if part]
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,7 @@ class Table:
 
     @property
     def rows(self) -> list[Row]:
-        """Those of all groups."""
+        """The rows of all groups."""
         return [row for group in self.groups for row in group.rows]
 
     def without(self, *names: str) -> "Table":
@@ -161,12 +161,12 @@ class Table:
         """The table without its strips."""
         return self._only([place for place, column in enumerate(self.columns) if column.kind != "strip"])
 
-    def _only(self, kept: Sequence[int]) -> "Table":
+    def _only(self, places: Sequence[int]) -> "Table":
         groups = (
-            replace(g, rows=tuple(replace(row, cells=tuple(row.cells[k] for k in kept)) for row in g.rows))
+            replace(g, rows=tuple(replace(row, cells=tuple(row.cells[k] for k in places)) for row in g.rows))
             for g in self.groups
         )
-        return replace(self, columns=tuple(self.columns[k] for k in kept), groups=tuple(groups))
+        return replace(self, columns=tuple(self.columns[k] for k in places), groups=tuple(groups))
 
 
 @dataclass(frozen=True)
@@ -221,7 +221,7 @@ class Facts:
 
 @dataclass(frozen=True)
 class Legend:
-    """What marks mean: tones of differences, or the palette of a strip; None in the palette is the mean of all."""
+    """The meaning of marks: tones of differences, or the palette of a strip; None in the palette is the mean of all."""
 
     entries: tuple[tuple[int | Tone | None, str], ...]
 
@@ -320,7 +320,7 @@ class Picture:
 
     @property
     def rows(self) -> list[PictureRow]:
-        """Those of all parts."""
+        """The rows of all parts."""
         return [row for part in self.parts for row in part.rows]
 
 
@@ -366,7 +366,7 @@ class Page:
 
     @property
     def sections(self) -> list[Heading]:
-        """What the navigation leads to."""
+        """The headings that the navigation leads to."""
         return [block for block in self.body if isinstance(block, Heading) and block.level == 2]
 
 
@@ -385,12 +385,12 @@ def table(
     scale: Scale | None = None,
 ) -> Table:
     """A table of groups or of rows; columns may be given by their names, cells as plain words."""
-    found = list(rows)
-    groups = [each for each in found if isinstance(each, Group)] or [group(found)]  # type: ignore[arg-type]
-    cells = list(zip(*(each.cells for one in groups for each in one.rows), strict=True))
-    named = [each if isinstance(each, Column) else Column(each) for each in heads]
-    kinds = [each.kind or _kind(cells[place] if cells else ()) for place, each in enumerate(named)]
-    columns = tuple(replace(each, kind=kind) for each, kind in zip(named, kinds, strict=True))
+    entries = list(rows)
+    groups = [entry for entry in entries if isinstance(entry, Group)] or [group(entries)]  # type: ignore[arg-type]
+    cells = list(zip(*(line.cells for section in groups for line in section.rows), strict=True))
+    named = [head if isinstance(head, Column) else Column(head) for head in heads]
+    kinds = [column.kind or _kind(cells[place] if cells else ()) for place, column in enumerate(named)]
+    columns = tuple(replace(column, kind=kind) for column, kind in zip(named, kinds, strict=True))
     return Table(name, columns, tuple(groups), scale)
 
 
@@ -401,47 +401,47 @@ def listing(name: str, records: Iterable[R], columns: Columns[R], scale: Scale |
 
 def rows_of(records: Iterable[R], columns: Columns[R], is_total: Callable[[R], bool] = lambda _: False) -> list[Row]:
     """A row for each record, those that are of all sides in bold; for tables in groups, whose heads are the same columns."""
-    return [row(*(make(each) for make in columns.values()), is_total=is_total(each)) for each in records]
+    return [row(*(make(record) for make in columns.values()), is_total=is_total(record)) for record in records]
 
 
 def grouped(records: Iterable[R], key: Callable[[R], K]) -> dict[K, list[R]]:
     """The records by what they have in common, in the order in which it is met."""
-    found: dict[K, list[R]] = {}
-    for each in records:
-        found.setdefault(key(each), []).append(each)
-    return found
+    by_key: dict[K, list[R]] = {}
+    for record in records:
+        by_key.setdefault(key(record), []).append(record)
+    return by_key
 
 
 def group(rows: Iterable[Row | Sequence[Cell | str]], heading: str = "", note: str = "") -> Group:
     """A group; cells may be given as plain words."""
-    return Group(tuple(each if isinstance(each, Row) else row(*each) for each in rows), heading, note)
+    return Group(tuple(line if isinstance(line, Row) else row(*line) for line in rows), heading, note)
 
 
 def row(*cells: Cell | str, is_total: bool = False) -> Row:
     """A row; cells may be given as plain words."""
-    made = tuple(Text(cell) if isinstance(cell, str) else cell for cell in cells)
-    return Row(made, is_total=is_total)
+    parts = tuple(Text(cell) if isinstance(cell, str) else cell for cell in cells)
+    return Row(parts, is_total=is_total)
 
 
 def picture_table(picture: Picture) -> Table:
     """The numbers of a picture: rows down, its lines across."""
     rows = picture.rows
-    names = list(dict.fromkeys(lane.name for each in rows for lane in each.lanes))
-    has = [any(each.reference is not None for each in rows), any(each.band for each in rows), any(map(_verdict, rows))]
+    names = list(dict.fromkeys(lane.name for line in rows for lane in line.lanes))
+    has = [any(line.reference is not None for line in rows), any(line.band for line in rows), any(map(_verdict, rows))]
     heads: list[Column | str] = [picture.rows_are]
     heads += [Column(picture.reference, "number")] * has[0] + [Column(picture.band, "number")] * has[1]
     heads += [*names, *["verdict"] * has[2]]
-    made = []
+    table_rows = []
     for part in picture.parts:
-        for each in part.rows:
-            by_name = {lane.name: lane for lane in each.lanes}
-            cells: list[Cell] = [Text(each.name, each.note)]
-            cells += [NumberCell(each.reference, None, part.places, part.unit)] * has[0]
-            cells += [Text(_between(each.band, part))] * has[1]
+        for picture_row in part.rows:
+            by_name = {lane.name: lane for lane in picture_row.lanes}
+            cells: list[Cell] = [Text(picture_row.name, picture_row.note)]
+            cells += [NumberCell(picture_row.reference, None, part.places, part.unit)] * has[0]
+            cells += [Text(_between(picture_row.band, part))] * has[1]
             cells += [_lane_cell(by_name.get(name), part) for name in names]
-            cells += [_verdict(each) or Text("")] * has[2]
-            made.append(row(*cells))
-    return table(picture.name, heads, made)
+            cells += [_verdict(picture_row) or Text("")] * has[2]
+            table_rows.append(row(*cells))
+    return table(picture.name, heads, table_rows)
 
 
 def lane_words(lane: Lane, part: PicturePart) -> str:
@@ -467,8 +467,8 @@ def _between(band: Bounds | None, part: PicturePart) -> str:
     return low if low == high else f"{low.removesuffix(' %')} to {high}"
 
 
-def _verdict(each: PictureRow) -> Text | None:
-    return each.verdict
+def _verdict(picture_row: PictureRow) -> Text | None:
+    return picture_row.verdict
 
 
 def count(value: int | None, note: str = "") -> NumberCell:
@@ -476,9 +476,9 @@ def count(value: int | None, note: str = "") -> NumberCell:
     return NumberCell(value, unit="count", note=note)
 
 
-def estimate(found: Number, places: int = 3, *, sign: bool = False) -> NumberCell:
+def estimate(number: Number, places: int = 3, *, sign: bool = False) -> NumberCell:
     """A cell with a number and its interval."""
-    return NumberCell(found.value, bounds(found), places, sign=sign)
+    return NumberCell(number.value, bounds(number), places, sign=sign)
 
 
 def in_unit(
@@ -495,9 +495,9 @@ def in_unit(
     return NumberCell(value, between, places if is_share else 3, unit, sign=is_difference, note=note)
 
 
-def strip(found: Iterable[tuple[Number, int | Tone | None]]) -> Strip:
+def strip(marks: Iterable[tuple[Number, int | Tone | None]]) -> Strip:
     """A cell with a mark of its style for each number, and its interval; none of those that are undefined."""
-    return Strip(tuple(Mark(each, style) for each, style in found if each.value is not None))
+    return Strip(tuple(Mark(number, style) for number, style in marks if number.value is not None))
 
 
 def lane(number: Number, label: str, style: int | Tone, *, is_clear: bool) -> Lane:
@@ -506,9 +506,9 @@ def lane(number: Number, label: str, style: int | Tone, *, is_clear: bool) -> La
     return Lane(label, marks, is_clear=is_clear)
 
 
-def estimates_scale(found: Iterable[Number], *, zero: bool = False) -> Scale:
+def estimates_scale(estimates: Iterable[Number], *, zero: bool = False) -> Scale:
     """An axis that holds the numbers and their intervals."""
-    return scale((x for each in found for x in (each.value, *bounds(each))), zero=zero)
+    return scale((x for number in estimates for x in (number.value, *bounds(number))), zero=zero)
 
 
 def code(text: str, note: str = "") -> Text:
@@ -516,20 +516,20 @@ def code(text: str, note: str = "") -> Text:
     return Text(text, note, style="code")
 
 
-def items(found: Iterable[Prose], otherwise: str = "") -> Iterator["Block"]:
+def items(prose: Iterable[Prose], otherwise: str = "") -> Iterator["Block"]:
     """Short paragraphs; where there are none, what is said in their place, or nothing."""
-    if made := tuple(found):
-        yield Items(made)
+    if paragraphs := tuple(prose):
+        yield Items(paragraphs)
     elif otherwise:
         yield Prose(otherwise)
 
 
-def first_and_more(found: Sequence[str]) -> Iterator["Block"]:
+def first_and_more(sentences: Sequence[str]) -> Iterator["Block"]:
     """Sentences as a list, of which the first are on the first screen; the others are folded."""
-    first, more = found[:MOST_FIRST], found[MOST_FIRST:]
+    first, remainder = sentences[:MOST_FIRST], sentences[MOST_FIRST:]
     yield from items(map(Prose, first))
-    if more:
-        yield Details("More findings", tuple(items(map(Prose, more))), str(len(more)))
+    if remainder:
+        yield Details("More findings", tuple(items(map(Prose, remainder))), str(len(remainder)))
 
 
 def recipe_details(recipe: Mapping[str, object], of: str = "") -> Details:
@@ -540,30 +540,30 @@ def recipe_details(recipe: Mapping[str, object], of: str = "") -> Details:
 
 def how_made(facts: Iterable[Fact], versions: Mapping[str, str]) -> Iterator["Block"]:
     """The section on how a result was made, what was installed last; facts may be given as plain words."""
-    entries = [(term, Text(said) if isinstance(said, str) else said) for term, said in facts]
+    entries = [(term, Text(cell) if isinstance(cell, str) else cell) for term, cell in facts]
     installed = " \u00b7 ".join(f"{name} {version}" for name, version in versions.items())
     yield Heading("How it was made")
     yield Facts((*entries, ("versions", Text(installed))))
 
 
-def bounds(found: Bounded) -> Bounds:
-    """Of a record that has them."""
-    return found.low, found.high
+def bounds(record: Bounded) -> Bounds:
+    """The bounds of a record's interval."""
+    return record.low, record.high
 
 
-def drawn(found: Bounds) -> Bounds | None:
+def drawn(interval: Bounds) -> Bounds | None:
     """Bounds as a cell has them; None where nothing is drawn."""
-    return None if found == (None, None) else found
+    return None if interval == (None, None) else interval
 
 
-def without_zeros(found: Table) -> tuple[Table, str]:
+def without_zeros(full_table: Table) -> tuple[Table, str]:
     """The table without the columns in which every row has 0 or nothing, and a sentence that names them."""
     empty = [
         column.name
-        for place, column in enumerate(found.columns)
-        if column.kind == "number" and all(_is_nothing(row.cells[place]) for row in found.rows)
+        for place, column in enumerate(full_table.columns)
+        if column.kind == "number" and all(_is_nothing(row.cells[place]) for row in full_table.rows)
     ]
-    return found.without(*empty), f"Not shown, since it is 0 in every row: {', '.join(empty)}." if empty else ""
+    return full_table.without(*empty), f"Not shown, since it is 0 in every row: {', '.join(empty)}." if empty else ""
 
 
 def tables(blocks: Iterable[Block]) -> Iterator[Table]:
@@ -577,25 +577,25 @@ def tables(blocks: Iterable[Block]) -> Iterator[Table]:
             yield from tables(block.blocks)
 
 
-def points(panel: Panel, most: int | None = None) -> Table:
+def points(panel: Panel, most_rows: int | None = None) -> Table:
     """A line chart as a table: x down, lines across.
 
     Args:
         panel: the chart.
-        most: rows that are shown of more, evenly spaced, the first and the last among them.
+        most_rows: rows that are shown of more, evenly spaced, the first and the last among them.
     """
     by_line = [{point.x: point for point in line.points} for line in panel.lines]
     places = sorted({x for line in by_line for x in line})
-    if most is not None and len(places) > most:
-        places = [places[round(k * (len(places) - 1) / (most - 1))] for k in range(most)]
+    if most_rows is not None and len(places) > most_rows:
+        places = [places[round(k * (len(places) - 1) / (most_rows - 1))] for k in range(most_rows)]
     rows = (row(f"{x:g}", *(_point(line.get(x)) for line in by_line)) for x in places)
     return table(f"{panel.title} by {panel.x_label}", (panel.x_label, *(line.label for line in panel.lines)), rows)
 
 
-def _point(found: Point | None) -> NumberCell:
-    if found is None:
+def _point(point: Point | None) -> NumberCell:
+    if point is None:
         return NumberCell(None)
-    shown = found.number
+    shown = point.number
     return NumberCell(shown.value, drawn(bounds(shown)), numbers.places_for([shown.value]))
 
 

@@ -129,13 +129,13 @@ def scale(values: Iterable[float | None], *, zero: bool = False, most_ticks: int
     return Scale(low, high, ticks(low, high, most_ticks))
 
 
-def ticks(low: float, high: float, most: int) -> tuple[float, ...]:
-    """Up to `most` multiples of 1, 2 or 5 times a power of ten between low and high."""
-    rough = (high - low) / most
+def ticks(low: float, high: float, most_ticks: int) -> tuple[float, ...]:
+    """Up to `most_ticks` multiples of 1, 2 or 5 times a power of ten between low and high."""
+    rough = (high - low) / most_ticks
     unit = 10.0 ** math.floor(math.log10(rough))
     for step in (unit, 2 * unit, 5 * unit, 10 * unit, 20 * unit):
         first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
-        if last - first + 1 <= most:
+        if last - first + 1 <= most_ticks:
             # `+ 0.0` turns -0.0 into 0.0
             return tuple(round(place * step, 10) + 0.0 for place in range(first, last + 1))
     return ()

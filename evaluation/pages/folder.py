@@ -33,7 +33,7 @@ Say = Callable[[str], None]
 
 def has(*keys: str) -> Callable[[Content], bool]:
     """Whether a JSON object has all of these keys."""
-    return lambda found: all(key in found for key in keys)
+    return lambda content: all(key in content for key in keys)
 
 
 def calls_itself(name: str) -> Callable[[Content], bool]:
@@ -42,12 +42,12 @@ def calls_itself(name: str) -> Callable[[Content], bool]:
 
 
 def read_result(path: Path, is_ours: Callable[[Content], bool]) -> Content | None:
-    """What the JSON file of a result holds; None where there is none of ours."""
+    """The content of a result's JSON file; None where there is none of ours."""
     try:
-        found = read_json(path)
+        content = read_json(path)
     except (StorageError, DataError):
         return None
-    return found if isinstance(found, dict) and is_ours(found) else None
+    return content if isinstance(content, dict) and is_ours(content) else None
 
 
 def is_scores(table: Path) -> bool:
@@ -64,17 +64,21 @@ def _writer(out: Path) -> str:
     """The command whose result lies in a folder; "" where it is none of ours."""
     if is_scores(out / SCORES_TABLE):
         return "score"
-    ours = (each.verb for name, each in FORMATS.items() if read_result(out / each.file, calls_itself(name)) is not None)
-    return next(ours, "")
+    verbs = (
+        file_format.verb
+        for name, file_format in FORMATS.items()
+        if read_result(out / file_format.file, calls_itself(name)) is not None
+    )
+    return next(verbs, "")
 
 
-def check_folder(out: Path, names: Iterable[str], what: str, known_by: str, *, is_ours: bool) -> None:
+def check_folder(out: Path, names: Iterable[str], kind: str, known_by: str, *, is_ours: bool) -> None:
     """Refuse a folder that cannot be written, or that has files of these names which are not ours.
 
     Args:
         out: the folder; it need not be there.
         names: of the files that would be written.
-        what: what would have written them: "audit".
+        kind: what would have written them: "audit".
         known_by: the one of these files by which it is known that it did.
         is_ours: whether it did.
 
@@ -82,10 +86,10 @@ def check_folder(out: Path, names: Iterable[str], what: str, known_by: str, *, i
         DataError: it is refused.
     """
     refuse_unwritable(out, f"--out {out}")
-    taken = [name for name in names if (out / name).exists()]
-    if taken and not is_ours:
+    existing = [name for name in names if (out / name).exists()]
+    if existing and not is_ours:
         raise DataError(
-            f"--out {out}: holds {', '.join(taken)}, {_whose(out, taken, what, known_by)}; name another folder, nothing is "
+            f"--out {out}: holds {', '.join(existing)}, {_whose(out, existing, kind, known_by)}; name another folder, nothing is "
             "overwritten"
         )
 
@@ -96,18 +100,18 @@ def refuse_unwritable(folder: Path, place: str) -> None:
     Raises:
         DataError: it cannot.
     """
-    nearest = next(each for each in (folder, *folder.absolute().parents) if os.path.lexists(each))
+    nearest = next(path for path in (folder, *folder.absolute().parents) if os.path.lexists(path))
     if not nearest.is_dir():
         raise DataError(f"{place}: {'' if nearest == folder else f'{nearest} '}is not a folder; name a folder")
     if not is_writable(nearest):
         raise DataError(f"{place}: {nearest} cannot be written; name another folder, or mend its rights")
 
 
-def _whose(out: Path, taken: Sequence[str], what: str, known_by: str) -> str:
+def _whose(out: Path, existing: Sequence[str], kind: str, known_by: str) -> str:
     if writer := _writer(out):
         return f"and the result of `evenhand {writer}` lies there"
-    said = f"which no {what} wrote"
-    return said if known_by in taken else f"{said}, as far as can be told without its {known_by}"
+    origin = f"which no {kind} wrote"
+    return origin if known_by in existing else f"{origin}, as far as can be told without its {known_by}"
 
 
 @dataclass(frozen=True)
@@ -131,16 +135,16 @@ class Result:
         check_folder(out, names, self.what, self.json, is_ours=self.earlier(out) is not None)
 
     def earlier(self, out: Path) -> Content | None:
-        """What the earlier result's JSON file holds; None where there is none of ours."""
+        """The content of the earlier result's JSON file; None where there is none of ours."""
         return read_result(out / self.json, self.is_ours)
 
     def replaced(self, out: Path, key: Any) -> str:
         """A sentence on the earlier result whose files will be replaced; "" without one, and for one of the same key."""
-        found = self.earlier(out)
-        if found is None:
+        content = self.earlier(out)
+        if content is None:
             return ""
         try:
-            named = "" if self.key(found) == key else self.named(found)
+            named = "" if self.key(content) == key else self.named(content)
         except (AttributeError, KeyError, TypeError):
             # of a version whose files had other keys
             named = f"an earlier {self.what}"
@@ -168,17 +172,17 @@ class Result:
 
     def announce(self, out: Path, key: Any, say: Say | None) -> None:
         """Say what will be replaced, see `replaced`."""
-        if say is not None and (said := self.replaced(out, key)):
-            say(said)
+        if say is not None and (sentence := self.replaced(out, key)):
+            say(sentence)
 
-    def write(self, out: Path, found: BaseModel, page: Page, others: Mapping[str, Iterable[BaseModel]]) -> None:
+    def write(self, out: Path, result: BaseModel, page: Page, line_files: Mapping[str, Iterable[BaseModel]]) -> None:
         """Write the files; an earlier result's are replaced, files of other names stay.
 
         Args:
             out: the folder.
-            found: the result.
+            result: the result.
             page: what it says.
-            others: records of JSON lines by the name of their file.
+            line_files: records of JSON lines by the name of their file.
 
         Raises:
             DataError: as `check`, and when the files cannot be written after all.
@@ -186,10 +190,10 @@ class Result:
         self.check(out)
         is_ours = self.earlier(out) is not None
         try:
-            lines = {out / name: json_lines(records) for name, records in others.items()}
+            lines = {out / name: json_lines(records) for name, records in line_files.items()}
             # first, so that what was left half written is known as ours
-            beside = {out / self.json: [found.model_dump_json(indent=2) + "\n"], **lines}
-            write_page(page, out, self.markdown, is_ours=is_ours, beside=beside)
+            extra_files = {out / self.json: [result.model_dump_json(indent=2) + "\n"], **lines}
+            write_page(page, out, self.markdown, is_ours=is_ours, extra_files=extra_files)
         except StorageError as error:
             reason = getattr(error.__cause__, "strerror", None) or error
             raise DataError(f"--out {out}: cannot be written: {reason}; make room, or name another folder") from error

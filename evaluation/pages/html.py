@@ -43,9 +43,9 @@ def fragment(blocks: Iterable[Block]) -> str:
 def _environment() -> Environment:
     environment = page_environment()
 
-    def write(each: Block | Cell) -> str:
+    def write(block: Block | Cell) -> str:
         """A block or a cell by the macro that has the name of its class."""
-        written: str = getattr(environment.get_template("blocks.html.j2").module, type(each).__name__)(each)
+        written: str = getattr(environment.get_template("blocks.html.j2").module, type(block).__name__)(block)
         return written
 
     environment.globals |= {"write": write, "marks": words.MARK_NAMES}
@@ -72,8 +72,8 @@ def _breakable(text: str) -> Markup:
 
 def _worded(text: str) -> Markup:
     """The escaped text of a sentence: commands of ours, which stand in backticks, as code, and options never broken."""
-    found = COMMAND.sub(r"<code>\1</code>", str(escape(text)))
-    return Markup(OPTION.sub(r'<span class="option">\1</span>', found))  # noqa: S704 (escaped above)
+    markup = COMMAND.sub(r"<code>\1</code>", str(escape(text)))
+    return Markup(OPTION.sub(r'<span class="option">\1</span>', markup))  # noqa: S704 (escaped above)
 
 
 def _unbroken(text: str) -> str:

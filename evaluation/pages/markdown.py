@@ -90,10 +90,12 @@ def _blocks(blocks: Iterable[Block]) -> Iterator[str]:
             case Prose():
                 yield _prose(block)
             case Items():
-                yield "\n".join(f"- {_prose(each)}" for each in block.items)
+                yield "\n".join(f"- {_prose(prose)}" for prose in block.items)
             case Marked():
-                said = "".join(f"**{plain(text)}**" if is_marked else plain(text) for text, is_marked in block.parts)
-                yield f"**{plain(block.head)}** {said}" if block.head else said
+                marked_text = "".join(
+                    f"**{plain(text)}**" if is_marked else plain(text) for text, is_marked in block.parts
+                )
+                yield f"**{plain(block.head)}** {marked_text}" if block.head else marked_text
             case Facts():
                 yield "\n".join(f"- {plain(term)}: {_cell(cell)}" for term, cell in block.entries)
             case Table():
@@ -146,8 +148,8 @@ def _cell(cell: Cell) -> str:
     mark = f"{MARKS[cell.tone]} " if cell.tone else ""
     notes: Sequence[str] = [plain(cell.note)] if cell.note else []
     if isinstance(cell, NumberCell):
-        notes, text = [plain(each) for each in cell.below], cell.shown
+        notes, text = [plain(note) for note in cell.below], cell.shown
     else:
         text = _code(cell.text) if isinstance(cell, Text) and cell.style == "code" else plain(cell.text)
-    said = f" ({'; '.join(notes)})" if notes else ""
-    return f"{mark}{text}{said}"
+    remark = f" ({'; '.join(notes)})" if notes else ""
+    return f"{mark}{text}{remark}"

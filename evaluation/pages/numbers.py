@@ -37,9 +37,9 @@ def percent(value: float | None, places: int = 1) -> str:
     """A share as a percentage, or a dash; what is not quite all or nothing is never written as such."""
     if value is None:
         return NONE
-    text, least = number(100 * value, places), 10.0**-places
+    text, step = number(100 * value, places), 10.0**-places
     if 0 < value < 1 and float(text) in (0, 100):
-        return f"> {number(100 - least, places)} %" if value > 0.5 else f"< {number(least, places)} %"
+        return f"> {number(100 - step, places)} %" if value > 0.5 else f"< {number(step, places)} %"
     return f"{text} %"
 
 
@@ -82,9 +82,9 @@ def duration(seconds: float) -> str:
     """Seconds as "8.3 s", "4 min 05 s" or "2 h 07 min"."""
     if seconds < 59.95:
         return f"{seconds:.1f} s"
-    minutes, rest = divmod(round(seconds), 60)
+    minutes, remaining_seconds = divmod(round(seconds), 60)
     if minutes < 60:
-        return f"{minutes} min {rest:02d} s"
+        return f"{minutes} min {remaining_seconds:02d} s"
     return f"{minutes // 60} h {minutes % 60:02d} min"
 
 

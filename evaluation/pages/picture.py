@@ -69,8 +69,8 @@ def _said(picture: Picture, part: PicturePart, row: PictureRow) -> Iterator[str]
 def _svg(picture: Picture, width: int, style: str, name: str) -> str:
     drawn, y = [], 4.0
     for part in picture.parts:
-        made, y = _part(part, picture, width, y)
-        drawn += made
+        shapes, y = _part(part, picture, width, y)
+        drawn += shapes
     keys, y = _keys(picture, width, y)
     key = f"{numbers.slug(picture.name)}-{name}"
     return (
@@ -103,13 +103,13 @@ def _scale(part: PicturePart, most_ticks: int) -> Scale:
     marks = [mark for row in part.rows for lane in row.lanes for mark in lane.marks]
     values = [value for mark in marks for value in (mark.value, mark.number.low, mark.number.high)]
     values += [value for row in part.rows for value in (row.reference, *(row.band or ()))]
-    found = scale(values, zero=part.unit == "%", most_ticks=most_ticks)
+    axis = scale(values, zero=part.unit == "%", most_ticks=most_ticks)
     known = [value for value in values if value is not None]
     # a share is never below 0
     return (
-        Scale(0.0, found.high, tuple(t for t in found.ticks if t >= 0))
+        Scale(0.0, axis.high, tuple(t for t in axis.ticks if t >= 0))
         if part.unit == "%" and min(known, default=0) >= 0
-        else found
+        else axis
     )
 
 
@@ -117,8 +117,8 @@ def _part(part: PicturePart, picture: Picture, width: int, y: float) -> tuple[li
     """The rows of a part with their axis below, and where they end."""
     frame, first, drawn = _Frame(part, picture, width), y, []
     for row in part.rows:
-        made, y = _row(row, part, frame, y)
-        drawn += made
+        shapes, y = _row(row, part, frame, y)
+        drawn += shapes
     ticks = [
         f'<line class="grid{" zero" if tick == 0 else ""}" x1="{x}" x2="{x}" y1="{first:g}" y2="{y:g}"/>'
         f'<text class="small middle" x="{x}" y="{y + 16:g}">{_tick(tick, part)}</text>'
@@ -145,8 +145,8 @@ def _row(row: PictureRow, part: PicturePart, frame: _Frame, y: float) -> tuple[l
         y, ends, concluded = y - 6, 0.0, 0.0
     top = y
     for lane in row.lanes:
-        made, y = _lane(lane, part, frame, y)
-        drawn += made
+        shapes, y = _lane(lane, part, frame, y)
+        drawn += shapes
     y = max(y, ends - 6, concluded - 6)
     back = []
     if row.band and None not in row.band:
@@ -181,9 +181,9 @@ def _verdict_lines(row: PictureRow) -> list[str]:
 def _verdict(row: PictureRow, x: float, y: float, room: float) -> tuple[list[str], float]:
     if not row.verdict:
         return [], y
-    drawn, said = [], _verdict_lines(row)
+    drawn, lines = [], _verdict_lines(row)
     for text, style in zip(
-        said, (f"verdict {row.verdict.tone or 'neutral'}", *["small"] * (len(said) - 1)), strict=True
+        lines, (f"verdict {row.verdict.tone or 'neutral'}", *["small"] * (len(lines) - 1)), strict=True
     ):
         for line in wrapped(text, room, 13 * BOLD):
             drawn.append(f'<text class="{style}" x="{x:g}" y="{y:g}">{escape(line)}</text>')
@@ -210,9 +210,9 @@ def _lane(lane: Lane, part: PicturePart, frame: _Frame, y: float) -> tuple[list[
     style, clear = _class(lane.marks[-1]), " clear" if lane.is_clear else ""
     for mark, place in zip(lane.marks, places, strict=True):
         is_last = mark is lane.marks[-1]
-        least, most = mark.number.low, mark.number.high
-        if least is not None and most is not None:
-            ends = frame.at(least), frame.at(most)
+        start, end = mark.number.low, mark.number.high
+        if start is not None and end is not None:
+            ends = frame.at(start), frame.at(end)
             drawn.append(
                 f'<line class="interval {style}" x1="{ends[0]}" x2="{ends[1]}" y1="{middle:g}" y2="{middle:g}"/>'
             )
@@ -244,7 +244,7 @@ def _class(mark: Mark) -> str:
 
 
 def _keys(picture: Picture, width: int, y: float) -> tuple[str, float]:
-    """What reference, band and marks mean, in as many lines as they take."""
+    """The meaning of reference, band and marks, in as many lines as they take."""
     entries = []
     if picture.reference and any(row.reference is not None for row in picture.rows):
         entries.append(('<line class="reference" x1="8" x2="8" y1="-11" y2="3"/>', picture.reference))

@@ -85,13 +85,13 @@ class _First:
             RichText(first.headline, style="bold"),
             RichText.assemble((f"{first.sure}. ", "bold"), first.text),
         )
-        warnings = lines(*(RichText(f"warning: {each}", style="yellow") for each in self.page.cautions))
-        made = lines(RichText(), *_pictured(first.picture)) if first.picture else []
+        warnings = lines(*(RichText(f"warning: {warning}", style="yellow") for warning in self.page.cautions))
+        picture_lines = lines(RichText(), *_pictured(first.picture)) if first.picture else []
         warnings = _cut(
-            warnings, max(MOST_LINES - len(head) - len(made), LEAST_LINES), lines(RichText(MORE, style="dim"))
+            warnings, max(MOST_LINES - len(head) - len(picture_lines), LEAST_LINES), lines(RichText(MORE, style="dim"))
         )
-        made = _cut(made, MOST_LINES - len(head) - len(warnings), lines(RichText(MORE, style="dim")))
-        for line in (*head, *made, *warnings):
+        picture_lines = _cut(picture_lines, MOST_LINES - len(head) - len(warnings), lines(RichText(MORE, style="dim")))
+        for line in (*head, *picture_lines, *warnings):
             yield from line
             yield Segment.line()
 
@@ -106,13 +106,13 @@ def _pictured(picture: Picture) -> Iterator[RenderableType]:
             lanes = [f"{lane.name} {lane_words(lane, part)}" for lane in row.lanes if lane.marks]
             tone = row.verdict.tone if row.verdict and row.verdict.tone else "unsure"
             note = f" ({row.verdict.note})" if row.verdict and row.verdict.note else ""
-            said = f" {row.verdict.text}{note}" if row.verdict else ""
-            yield RichText.assemble((f"{MARKS[tone]} {row.name}:", STYLES[tone]), said)
+            verdict = f" {row.verdict.text}{note}" if row.verdict else ""
+            yield RichText.assemble((f"{MARKS[tone]} {row.name}:", STYLES[tone]), verdict)
             yield RichText(f"  {'; '.join(lanes) or 'nothing was scored'}", style="dim")
 
 
-def _cut(lines: list[list[Segment]], most: int, more: list[list[Segment]]) -> list[list[Segment]]:
-    return lines if len(lines) <= most else [*lines[: max(most - 1, 0)], *more]
+def _cut(lines: list[list[Segment]], most_lines: int, remark: list[list[Segment]]) -> list[list[Segment]]:
+    return lines if len(lines) <= most_lines else [*lines[: max(most_lines - 1, 0)], *remark]
 
 
 def _blocks(blocks: Iterable[Block]) -> Iterator[RenderableType]:
@@ -134,27 +134,27 @@ def _blocks(blocks: Iterable[Block]) -> Iterator[RenderableType]:
                     (f"{block.head} " if block.head else "", "bold"), *(text for text, _ in block.parts)
                 )
             case Items():
-                yield from (_item(each) for each in block.items)
+                yield from (_item(prose) for prose in block.items)
             case Facts():
                 yield from (RichText.assemble(f"{term}: ", _cell(cell, " ")) for term, cell in block.entries)
             case Legend():
-                said = [f"{MARKS[tone]} {text}" for tone, text in block.entries if isinstance(tone, str)]
-                yield from [RichText("  ".join(said), style="dim")] if said else []
+                marks = [f"{MARKS[tone]} {text}" for tone, text in block.entries if isinstance(tone, str)]
+                yield from [RichText("  ".join(marks), style="dim")] if marks else []
             case Details():
                 yield RichText.assemble(f"{block.summary} ", (block.note, "dim"))
                 # nothing can be unfolded here: sentences are told, tables are in their files
-                yield from _blocks(each for each in block.blocks if isinstance(each, Items))
+                yield from _blocks(part for part in block.blocks if isinstance(part, Items))
             case Table() if block.rows:
                 yield RichText()
                 yield _Fitting(block.in_words)
 
 
-def _item(said: Prose) -> RenderableType:
+def _item(prose: Prose) -> RenderableType:
     """A point of a list, its later lines below the first one's words."""
-    made = RichTable.grid(padding=(0, 1, 0, 0))
-    head = f"{said.head} " if said.head else ""
-    made.add_row("\u2022", RichText.assemble((head, "bold"), said.text))
-    return made
+    grid = RichTable.grid(padding=(0, 1, 0, 0))
+    head = f"{prose.head} " if prose.head else ""
+    grid.add_row("\u2022", RichText.assemble((head, "bold"), prose.text))
+    return grid
 
 
 class _Fitting:
@@ -181,29 +181,29 @@ def _widths(table: Table, joint: str, room: int) -> list[int]:
     widths[0] += has_groups
     room -= SPACE * (len(widths) - 1)
     long = [place for place, column in enumerate(table.columns) if column.kind == "long"]
-    left = room - sum(width for place, width in enumerate(widths) if place not in long)
+    spare_width = room - sum(width for place, width in enumerate(widths) if place not in long)
     for place in long:
-        widths[place] = max(min(widths[place], LEAST_WORDS), min(widths[place], left // len(long)))
+        widths[place] = max(min(widths[place], LEAST_WORDS), min(widths[place], spare_width // len(long)))
     return widths if sum(widths) <= room else []
 
 
 def _parts(table: Table, joint: str, widths: Sequence[int]) -> Iterator[RenderableType]:
     """The names of the columns, then each group below its heading: tables of the same columns."""
-    made = _empty(table, widths, show_header=True)
-    yield made
+    grid = _empty(table, widths, show_header=True)
+    yield grid
     for group in table.groups:
         if group.heading:
             yield RichText(group.heading, style="bold")
-            made = _empty(table, widths, show_header=False)
-            yield made
+            grid = _empty(table, widths, show_header=False)
+            yield grid
         for row in group.rows:
-            first, *others = (_cell(cell, joint) for cell in row.cells)
+            first, *cells = (_cell(cell, joint) for cell in row.cells)
             indented = RichText.assemble(" " if group.heading else "", first)
-            made.add_row(indented, *others, style="bold" if row.is_total else "")
+            grid.add_row(indented, *cells, style="bold" if row.is_total else "")
 
 
 def _empty(table: Table, widths: Sequence[int], *, show_header: bool) -> RichTable:
-    made = RichTable(
+    grid = RichTable(
         box=box.SIMPLE_HEAD,
         show_edge=False,
         pad_edge=False,
@@ -213,8 +213,8 @@ def _empty(table: Table, widths: Sequence[int], *, show_header: bool) -> RichTab
     )
     for place, (column, width) in enumerate(zip(table.columns, widths, strict=True)):
         is_words = place == 0 or column.kind in ("words", "long")
-        made.add_column(RichText(_name(column)), justify="left" if is_words else "right", width=width, overflow="fold")
-    return made
+        grid.add_column(RichText(_name(column)), justify="left" if is_words else "right", width=width, overflow="fold")
+    return grid
 
 
 def _words(column: Column) -> list[str]:
@@ -233,8 +233,8 @@ def _stacked(table: Table) -> Iterator[RenderableType]:
         for row in group.rows:
             yield _cell(row.cells[0], " ")
             for column, cell in zip(table.columns[1:], row.cells[1:], strict=True):
-                if (found := _cell(cell, " ")).plain.strip():
-                    yield RichText.assemble(f"  {column.name} ", found)
+                if (text := _cell(cell, " ")).plain.strip():
+                    yield RichText.assemble(f"  {column.name} ", text)
 
 
 def _cell(cell: Cell, joint: str) -> AnyText:
@@ -247,5 +247,5 @@ def _cell(cell: Cell, joint: str) -> AnyText:
         style = style or {"strong": "bold", "faint": "dim"}.get(cell.style, "")
         return RichText.assemble((f"{mark}{cell.text}", style), (f" ({cell.note})" if cell.note else "", "dim"))
     notes = cell.below
-    said = f" ({'; '.join(notes)})" if notes and joint == " " else "".join(f"{joint}{each}" for each in notes)
-    return RichText.assemble((f"{mark}{cell.shown}", style), (said, "dim"))
+    remark = f" ({'; '.join(notes)})" if notes and joint == " " else "".join(f"{joint}{note}" for note in notes)
+    return RichText.assemble((f"{mark}{cell.shown}", style), (remark, "dim"))

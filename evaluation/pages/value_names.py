@@ -25,12 +25,12 @@ NOUN = regex.compile(r"[\p{L}\- ]+(?<!(?<![siu])s)", regex.IGNORECASE)
 
 
 def noun(attribute: str) -> str:
-    """What one of its values is called in a sentence, after "each", "no" or "this": "sentiment", but `value of "stars"`."""
+    """The noun for one of its values in a sentence, after "each", "no" or "this": "sentiment", but `value of "stars"`."""
     return attribute if NOUN.fullmatch(attribute) else f'value of "{attribute}"'
 
 
 def value_name(value: str, attribute: str, labels: Mapping[str, str] | None = None) -> str:
-    """What a value is called: the user's label, the attribute before what has no letters or is a number, else the value."""
+    """The name of a value: the user's label, the attribute before what has no letters or is a number, else the value."""
     if labels and value in labels:
         return labels[value]
     is_bare = LETTER.search(value) is None or LETTERED_NUMBER.fullmatch(value.strip()) is not None
@@ -82,7 +82,7 @@ def _same_names(attribute: str, values: Sequence[str], labels: Mapping[str, str]
     for value in values:
         names.setdefault(value_name(value, attribute, labels).casefold(), []).append(value)
     return [
-        f"{option}: {some_of(those)} would be called {shortened(name)} alike; give each a label of its own"
-        for name, those in names.items()
-        if len(those) > 1
+        f"{option}: {some_of(namesakes)} would be called {shortened(name)} alike; give each a label of its own"
+        for name, namesakes in names.items()
+        if len(namesakes) > 1
     ]

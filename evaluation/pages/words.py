@@ -14,13 +14,13 @@ MARK_NAMES = {"better": "better", "worse": "worse", "neutral": "differs", "unsur
 
 
 def legend(remark: str = "") -> Legend:
-    """What the marks of differences mean; `remark` stands after them."""
+    """The meaning of the marks of differences; `remark` stands after them."""
     return Legend((("better", "better"), ("worse", "worse"), ("unsure", f"{UNSURE}{remark}")))
 
 
-def with_interval(found: NumberCell) -> str:
+def with_interval(cell: NumberCell) -> str:
     """A number and its interval, as text."""
-    return f"{found.shown} ({found.interval})"
+    return f"{cell.shown} ({cell.interval})"
 
 
 # p after correction, at most -> how sure that is, in three words
@@ -31,7 +31,7 @@ MOST_WORDS = 15
 
 def certainty(adjusted_p: float | None) -> str:
     """How sure a verdict is, in three words; one that rests on an interval alone is clear."""
-    return next(said for most, said in CERTAINTY if (1.0 if adjusted_p is None else adjusted_p) <= most)
+    return next(words for most_p, words in CERTAINTY if (1.0 if adjusted_p is None else adjusted_p) <= most_p)
 
 
 def headline(*forms: str) -> str:
@@ -40,9 +40,9 @@ def headline(*forms: str) -> str:
     return capital(fitting or f"{' '.join(forms[-1].split()[: MOST_WORDS - 1])} \u2026")
 
 
-def counted(n: int, what: str, plural: str = "") -> str:
+def counted(n: int, noun: str, plural: str = "") -> str:
     """ "1 document", "2 documents"."""
-    return f"{n:,} {what if n == 1 else plural or what + 's'}"
+    return f"{n:,} {noun if n == 1 else plural or noun + 's'}"
 
 
 def few_label(purpose: str = "", unit: str = "set", n: int | None = None) -> str:
@@ -55,10 +55,10 @@ def capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def joined(names: Sequence[str], most: int | None = None) -> str:
-    """ "a, b and c"; of more names than `most` the last are counted: "a, b and 2 others"."""
-    if most is not None and len(names) > most:
-        names = [*names[: most - 1], f"{len(names) - most + 1} others"]
+def joined(names: Sequence[str], most_names: int | None = None) -> str:
+    """ "a, b and c"; of more names than `most_names` the last are counted: "a, b and 2 others"."""
+    if most_names is not None and len(names) > most_names:
+        names = [*names[: most_names - 1], f"{len(names) - most_names + 1} others"]
     return " and ".join(filter(None, (", ".join(names[:-1]), names[-1]))) if names else ""
 
 

@@ -21,7 +21,7 @@ def write_page(
     markdown_name: str,
     *,
     is_ours: bool = True,
-    beside: Mapping[Path, Iterable[str]] | None = None,
+    extra_files: Mapping[Path, Iterable[str]] | None = None,
 ) -> None:
     """Write the files, all or none; those of an earlier page are replaced.
 
@@ -30,12 +30,12 @@ def write_page(
         folder: where they stand.
         markdown_name: name of the Markdown file.
         is_ours: whether the folder is evenhand's, so that tables of an earlier page that this one lacks are taken away.
-        beside: other files of the same result, with the parts of their texts.
+        extra_files: other files of the same result, with the parts of their texts.
 
     Raises:
         StorageError: a file cannot be written.
     """
-    _write(page, folder / PAGE, folder / markdown_name, folder / TABLES, is_ours=is_ours, beside=beside or {})
+    _write(page, folder / PAGE, folder / markdown_name, folder / TABLES, is_ours=is_ours, extra_files=extra_files or {})
 
 
 def write_beside(page: Page, path: Path) -> None:
@@ -45,7 +45,7 @@ def write_beside(page: Page, path: Path) -> None:
         StorageError: a file cannot be written.
     """
     html_path, markdown_path, folder = (path.with_suffix(end) for end in BESIDE)
-    _write(page, html_path, markdown_path, folder, is_ours=is_beside(path), beside={})
+    _write(page, html_path, markdown_path, folder, is_ours=is_beside(path), extra_files={})
 
 
 def is_beside(path: Path) -> bool:
@@ -60,7 +60,7 @@ def _write(
     folder: Path,
     *,
     is_ours: bool,
-    beside: Mapping[Path, Iterable[str]],
+    extra_files: Mapping[Path, Iterable[str]],
 ) -> None:
     tables, details = table_files(page), html_path.with_name(DETAILS)
     first = page.overview
@@ -69,7 +69,7 @@ def _write(
         pages = {details: [html.render(page)], html_path: [html.overview(page, first)]}
     write_together(
         {
-            **beside,
+            **extra_files,
             **{folder / name: [text] for name, text in tables.items()},
             markdown_path: [markdown.render(page, html_path.name, folder.name)],
             **pages,
@@ -91,11 +91,11 @@ def csv_files(page: Page) -> dict[str, str]:
     files: dict[str, str] = {}
     picture = page.overview.picture if page.overview else None
     blocks = (*page.findings, *page.body, *(page.overview.blocks if page.overview else ()))
-    for each in (*([picture_table(picture)] if picture else []), *tables(blocks)):
-        stem, n = numbers.slug(each.name), 1
+    for table in (*([picture_table(picture)] if picture else []), *tables(blocks)):
+        stem, n = numbers.slug(table.name), 1
         while (name := f"{stem}{'' if n == 1 else f'-{n}'}.csv") in files:
             n += 1
-        files[name] = _csv(each.in_words)
+        files[name] = _csv(table.in_words)
     return files
 
 
@@ -107,13 +107,17 @@ def _csv(table: Table) -> str:
         for place in range(len(table.columns))
     ]
     names = ["", "low", "high", "adjusted p", "unit", "verdict", "note"]
-    kept = [(place, part) for place in range(len(table.columns)) for part in names if part in parts[place] or not part]
-    header = [f"{table.columns[place].name} {part}".strip() for place, part in kept]
+    columns = [
+        (place, part) for place in range(len(table.columns)) for part in names if part in parts[place] or not part
+    ]
+    header = [f"{table.columns[place].name} {part}".strip() for place, part in columns]
     rows: list[list[Value]] = [[*(["group"] if has_groups else []), *header]]
     for group in table.groups:
         for row in group.rows:
             by_part = [dict(_parts(cell)) for cell in row.cells]
-            rows.append([*([group.heading] if has_groups else []), *(by_part[place].get(part) for place, part in kept)])
+            rows.append(
+                [*([group.heading] if has_groups else []), *(by_part[place].get(part) for place, part in columns)]
+            )
     return csv_text(rows)
 
 

@@ -18,12 +18,12 @@ from .systems.systems import SAYS_NOTHING, WORDS, asked
 
 
 def subject_of(recipe: Recipe) -> Subject:
-    """What a run's report or comparison will be about: its test requests and judges; those that cannot be opened here are absent.
+    """The subject of a run's report or comparison: its test requests and judges; those that cannot be opened here are absent.
 
     Raises:
         DataError: the corpus is wrong.
     """
-    compare = Comparer([asked(each) for each in phase_requests(open_phase(recipe, BASE))], bootstrap_of(recipe))
+    compare = Comparer([asked(request) for request in phase_requests(open_phase(recipe, BASE))], bootstrap_of(recipe))
     methods = {}
     for name in dict.fromkeys((*recipe.evaluation.judges, *recipe.reward.judges)):
         try:
@@ -39,44 +39,44 @@ def _of_report(page: Report) -> PageNumbers:
 
 
 def _of_comparison(page: Comparison) -> PageNumbers:
-    places = {each.label: place for place, each in enumerate(page.entries)}
-    tests = sorted(page.tests, key=lambda each: places.get(each.system, -1))
+    places = {entry.label: place for place, entry in enumerate(page.entries)}
+    tests = sorted(page.tests, key=lambda difference: places.get(difference.system, -1))
     return _page_numbers(page, [_at(label, k) for label in places for k in page.budgets], tests)
 
 
 def _page_numbers(
     page: Report | Comparison, systems: Iterable[str], differences: Iterable[Difference], gaps: Iterable[SideGap] = ()
 ) -> PageNumbers:
-    judges = {each.name: each for each in page.judges}
+    judges = {judge.name: judge for judge in page.judges}
     shares = {name for name, how in page.counted.items() if is_share(how)}
-    scales = {name: each.scale for name, each in judges.items()} | dict.fromkeys(shares, (0.0, 1.0))
+    scales = {name: judge.scale for name, judge in judges.items()} | dict.fromkeys(shares, (0.0, 1.0))
     # of other judges all may say 0 or 1 in few sets by chance
-    rates = shares | {name for name, each in judges.items() if each.is_rate}
+    rates = shares | {name for name, judge in judges.items() if judge.is_rate}
 
-    def named(each: Score, *functions: str) -> NamedNumber:
-        system, aliases = _system_of(each)
-        signature = page.counted[each.measure] if "rate" in functions else judges[each.measure].signature
+    def named(score: Score, *functions: str) -> NamedNumber:
+        system, aliases = _system_of(score)
+        signature = page.counted[score.measure] if "rate" in functions else judges[score.measure].signature
         return NamedNumber(
-            functions, (fold(each.measure),), each.side, system, aliases, each.value, by_name(page.sets, each.by_set), signature,
-            is_rate=each.measure in rates, scale=scales.get(each.measure),
+            functions, (fold(score.measure),), score.side, system, aliases, score.value,
+            by_name(page.sets, score.by_set), signature, is_rate=score.measure in rates, scale=scales.get(score.measure),
         )  # fmt: skip
 
-    means = [*(named(each, "mean") for each in page.scores), *(named(each, "rate", "mean") for each in page.traits)]
-    scores = {each.measures for each in means if not each.is_binary}
+    means = [*(named(score, "mean") for score in page.scores), *(named(score, "rate", "mean") for score in page.traits)]
+    scores = {mean.measures for mean in means if not mean.is_binary}
     paired = [
-        replace(one, is_difference=True, is_rate=one.measures not in scores, accused=accused_bounds(each))
-        for one, each in ((named(each, "difference"), each) for each in differences)
+        replace(number, is_difference=True, is_rate=number.measures not in scores, accused=accused_bounds(difference))
+        for number, difference in ((named(difference, "difference"), difference) for difference in differences)
     ]
     return PageNumbers(
         Subject(
             page.documents_digest,
             page.sets,
             sides=page.sides,
-            methods={name: MeasureMethod(each.signature) for name, each in judges.items()},
+            methods={name: MeasureMethod(judge.signature) for name, judge in judges.items()},
         ),
         [
             *in_order([*means, *_side_gaps(means, gaps), *_summarised_of(page.traits)], systems),
-            *in_order(paired, [each.system for each in paired]),
+            *in_order(paired, [number.system for number in paired]),
         ],
         page.bootstrap,
     )
@@ -87,43 +87,45 @@ def _at(entry: str, k: int) -> str:
     return f"{entry} k={k}"
 
 
-def _system_of(each: Score) -> tuple[str, tuple[str, ...]]:
-    """What limits call the system, or both systems of a difference, and what else may be written for it."""
-    if not each.k:
-        return each.pair, ()
-    aliases, system = (fold(each.system), f"k={each.k}"), _at(each.system, each.k)
-    return (f"{system} - {_at(each.reference, each.reference_k)}" if isinstance(each, Difference) else system), aliases
+def _system_of(score: Score) -> tuple[str, tuple[str, ...]]:
+    """The name in limits of the system, or both systems of a difference, and what else may be written for it."""
+    if not score.k:
+        return score.pair, ()
+    aliases, system = (fold(score.system), f"k={score.k}"), _at(score.system, score.k)
+    return (
+        f"{system} - {_at(score.reference, score.reference_k)}" if isinstance(score, Difference) else system
+    ), aliases
 
 
 def _summarised_of(traits: Iterable[Score]) -> Iterator[NamedNumber]:
-    """Of each system the share of requests that have a summary which says something."""
-    whole = [each for each in traits if each.side is None]
-    empty = {(each.system, each.k): each.value or 0.0 for each in whole if each.measure == SAYS_NOTHING}
-    for each in whole:
-        if each.measure == WORDS:
-            n = each.n * (1.0 - empty.get((each.system, each.k), 0.0))
-            yield summarised(_system_of(each)[0], n, each.n + each.left_out, _system_of(each)[1])
+    """The share of each system's requests that have a summary which says something."""
+    overall = [trait for trait in traits if trait.side is None]
+    empty = {(trait.system, trait.k): trait.value or 0.0 for trait in overall if trait.measure == SAYS_NOTHING}
+    for trait in overall:
+        if trait.measure == WORDS:
+            n = trait.n * (1.0 - empty.get((trait.system, trait.k), 0.0))
+            yield summarised(_system_of(trait)[0], n, trait.n + trait.left_out, _system_of(trait)[1])
 
 
 def _side_gaps(means: Sequence[NamedNumber], tested: Iterable[SideGap]) -> Iterator[NamedNumber]:
     """How far each side's mean score is from the mean of all sides of the same document set, which has all of them."""
     by_system: dict[tuple[str, str], list[NamedNumber]] = {}
-    for each in means:
-        if each.functions == ("mean",) and each.side is not None:
-            by_system.setdefault((each.measures[0], each.system), []).append(each)
-    clear = {(fold(each.measure), each.system): accused_bounds(each) for each in tested}
+    for mean in means:
+        if mean.functions == ("mean",) and mean.side is not None:
+            by_system.setdefault((mean.measures[0], mean.system), []).append(mean)
+    clear = {(fold(gap.measure), gap.system): accused_bounds(gap) for gap in tested}
     for key, sides in by_system.items():
-        sets = [name for name in sides[0].by_set if all(name in each.by_set for each in sides)]
-        for each in sides:
-            by_set = {name: each.by_set[name] - sum(its.by_set[name] for its in sides) / len(sides) for name in sets}
+        sets = [name for name in sides[0].by_set if all(name in side.by_set for side in sides)]
+        for mean in sides:
+            by_set = {name: mean.by_set[name] - sum(side.by_set[name] for side in sides) / len(sides) for name in sets}
             value, accused = sum(by_set.values()) / len(by_set) if by_set else None, None
             if len(sides) == 2 and value and (bounds := clear.get(key)):
                 # each of two sides is half of their distance from their mean
                 low, high = (bound / 2 for bound in bounds)
                 accused = (low, high) if value > 0 else (-high, -low)
-            is_rate = all(its.is_binary for its in sides)
+            is_rate = all(side.is_binary for side in sides)
             yield replace(
-                each,
+                mean,
                 functions=("gap",),
                 value=value,
                 by_set=by_set,

@@ -125,23 +125,23 @@ class PolicyNumbers:
         if generate.options.asks_model or len(generate.plans) < 2:
             return
         for plan in generate.plans:
-            made = base.column(PLAN + plan) == 1
+            is_of_plan = base.column(PLAN + plan) == 1
             for judge in self.judges:
-                yield self.compare.estimate(judge, plan, base.ranked.first_drawn(base.column(judge.name), made))
+                yield self.compare.estimate(judge, plan, base.ranked.first_drawn(base.column(judge.name), is_of_plan))
 
     @cached_property
     def concluded(self) -> Evidence:
         """Everything that has a verdict."""
         planes = list(self._fronts())
-        traits = low_traits(self.recipe, [each.name for each in self.judges])
+        traits = low_traits(self.recipe, [judge.name for judge in self.judges])
         lows = [(trait, self._by_system(TRAIT + trait.name)) for trait in traits]
         return evidence_of(self.compare, self.judges, self._values, self.candidates, planes, lows)
 
     @cached_property
     def evidence(self) -> Evidence:
-        """What the headline is made from."""
+        """The numbers that the headline is made from."""
         differences = list(map(self._at_equal_length, self.concluded.differences))
-        shares = {(each.measure, each.system): each.value for each in self.traits if each.side is None}
+        shares = {(score.measure, score.system): score.value for score in self.traits if score.side is None}
         return replace(self.concluded, differences=differences, traits=shares)
 
     @cached_property
@@ -155,10 +155,10 @@ class PolicyNumbers:
     def traits(self) -> list[Score]:
         """By side and overall."""
         return [
-            each
+            score
             for column, trait in self.counted.items()
             for system, values in self._by_system(column).items()
-            for each in self.compare.estimates(trait, system, values)
+            for score in self.compare.estimates(trait, system, values)
         ]
 
     def curve(self) -> Iterator[Score]:
@@ -170,21 +170,21 @@ class PolicyNumbers:
         for judge in self.judges:
             for output in self.outputs:
                 rows = zip(*(System(output.policy, output, n).values(judge.name) for n in draws), strict=True)
-                whole = [row if None not in row else (None,) * len(draws) for row in rows]
-                for n, values in zip(draws, zip(*whole, strict=True), strict=True):
-                    found = self.compare.estimate(judge, output.policy, values, k=n)
-                    yield found.model_copy(update={"by_set": ()})
+                complete_rows = [row if None not in row else (None,) * len(draws) for row in rows]
+                for n, values in zip(draws, zip(*complete_rows, strict=True), strict=True):
+                    point = self.compare.estimate(judge, output.policy, values, k=n)
+                    yield point.model_copy(update={"by_set": ()})
 
     def _fronts(self) -> Iterator[Front]:
         """Every system, and the best of fewer candidates, under a judge of quality and one of fairness."""
-        most = self.candidates
+        n_candidates = self.candidates
         shown: dict[str, System] = {}
         for output in self.outputs:
             draw, best = SYSTEMS[output.policy]
             shown[draw] = System(draw, output, 1)
-            for k in sorted({*BETWEEN, most}):
-                if 1 < k <= most:
-                    shown[best if k == most else f"{best}, best of {k}"] = System(best, output, k)
+            for k in sorted({*BETWEEN, n_candidates}):
+                if 1 < k <= n_candidates:
+                    shown[best if k == n_candidates else f"{best}, best of {k}"] = System(best, output, k)
         pairs = axes(self.judges, fairness_judges(self.recipe), self.recipe.reward.judges)
         return fronts(pairs, shown, self.compare)
 
@@ -196,13 +196,15 @@ class PolicyNumbers:
         if not self.evidence.is_compared:
             comparison = self.systems[0].label
         paired = self.compare.paired(self._values[judge])
-        shown = {**self._values[judge], **{comparison_name(*pair): its for pair, its in paired.items()}}
+        shown = {**self._values[judge], **{comparison_name(*pair): values for pair, values in paired.items()}}
         return choose_examples(self.systems, shown[comparison], (comparison, judge), self.recipe.evaluation.examples)
 
-    def _at_equal_length(self, each: Difference) -> Difference:
+    def _at_equal_length(self, difference: Difference) -> Difference:
         by_name = {system.label: system for system in self.systems}
-        return each.model_copy(
-            update=self.lengths.parts(each.measure, by_name[each.system], by_name[each.reference], each.side)
+        return difference.model_copy(
+            update=self.lengths.parts(
+                difference.measure, by_name[difference.system], by_name[difference.reference], difference.side
+            )
         )
 
     def _by_system(self, column: str) -> Mapping[str, Values]:

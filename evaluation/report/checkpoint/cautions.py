@@ -56,12 +56,12 @@ def _of_sets(output: PolicyOutput, evidence: Evidence) -> Iterator[str]:
     if n_sets == 0:
         if evidence.is_compared:
             yield "The comparison rests on no document set: no request has a score under two systems."
-    elif few := evidence.few_together:
-        yield few
+    elif warning := evidence.few_together:
+        yield warning
     sides_of: dict[str, set[str]] = {}
     for request in output.requests:
         sides_of.setdefault(request.set_id, set()).add(request.side)
-    lacking = sum(len(found) < len(evidence.sides) for found in sides_of.values())
+    lacking = sum(len(sides) < len(evidence.sides) for sides in sides_of.values())
     if lacking:
         yield (
             f"{lacking} of {len(sides_of)} document sets lack a request for one of the sides {', '.join(evidence.sides)}; they "

@@ -30,33 +30,35 @@ def evidence_of(
         planes: of two judges, of which nothing is concluded yet.
         lows: shares of bad grades, with their values by system.
     """
-    is_trained = any(SYSTEMS[TRAINED][0] in its for its in values.values())
+    is_trained = any(SYSTEMS[TRAINED][0] in by_system for by_system in values.values())
     contrasts: list[Contrast] = []
     for judge in judges:
         contrasts += compare.differences(judge, values[judge.name])
-        pairs = [(SystemPair(*pair), its) for pair, its in compare.paired(values[judge.name]).items()]
-        systems = [(SystemPair(name), its) for name, its in values[judge.name].items()]
-        contrasts += filter(None, (compare.gap(judge, *each) for each in (*pairs, *systems)))
+        pairs = [(SystemPair(*pair), by_request) for pair, by_request in compare.paired(values[judge.name]).items()]
+        systems = [(SystemPair(name), by_request) for name, by_request in values[judge.name].items()]
+        contrasts += filter(None, (compare.gap(judge, *subject) for subject in (*pairs, *systems)))
     for trait, by_system in lows:
-        contrasts += [each for each in compare.differences(trait, by_system) if each.difference.side is None]
+        contrasts += [
+            contrast for contrast in compare.differences(trait, by_system) if contrast.difference.side is None
+        ]
     headline = TRAINING if is_trained else RERANKING
 
-    def half(each: Difference) -> Half:
-        is_headline = not isinstance(each, SideGap) and each.pair == headline
-        is_by_design = COMPARISONS.get((each.system, each.reference)) == "reranking"
-        return half_of(judges, each, is_headline=is_headline, is_by_design=is_by_design)
+    def half(difference: Difference) -> Half:
+        is_headline = not isinstance(difference, SideGap) and difference.pair == headline
+        is_by_design = COMPARISONS.get((difference.system, difference.reference)) == "reranking"
+        return half_of(judges, difference, is_headline=is_headline, is_by_design=is_by_design)
 
-    questions = [each.asked_in(half(each.difference)) for each in contrasts]
-    told, fronts = conclude(questions, compare.bootstrap, [each.rivals.question for each in planes])
-    gaps = [each for each in told if isinstance(each, SideGap)]
-    differences = [each for each in told if not isinstance(each, SideGap)]
+    questions = [contrast.asked_in(half(contrast.difference)) for contrast in contrasts]
+    answers, fronts = conclude(questions, compare.bootstrap, [plane.rivals.question for plane in planes])
+    gaps = [answer for answer in answers if isinstance(answer, SideGap)]
+    differences = [answer for answer in answers if not isinstance(answer, SideGap)]
     return Evidence(
         judges=judges,
-        differences=[each for each in differences if not each.of_judge],
-        low_grades=[each for each in differences if each.of_judge],
-        gain_gaps=[each for each in gaps if each.reference],
-        score_gaps=[each for each in gaps if not each.reference],
-        planes=[each.concluded(found, compare.bootstrap.level) for each, found in zip(planes, fronts, strict=True)],
+        differences=[difference for difference in differences if not difference.of_judge],
+        low_grades=[difference for difference in differences if difference.of_judge],
+        gain_gaps=[gap for gap in gaps if gap.reference],
+        score_gaps=[gap for gap in gaps if not gap.reference],
+        planes=[plane.concluded(front, compare.bootstrap.level) for plane, front in zip(planes, fronts, strict=True)],
         sides=compare.sides,
         candidates=candidates,
         bootstrap=compare.bootstrap,

@@ -31,7 +31,7 @@ CLAIMS = {
 
 @dataclass(frozen=True)
 class Evidence:
-    """What the headline is made from."""
+    """The numbers that the headline is made from."""
 
     judges: Sequence[JudgeNote]
     differences: Sequence[Difference]
@@ -60,19 +60,19 @@ class Evidence:
 
     @property
     def comparison(self) -> str:
-        """What the headline is about."""
+        """The comparison that the headline is about."""
         return TRAINING if self.is_trained else RERANKING
 
     @property
     def few_sets(self) -> int:
         """How many document sets the comparison rests on, where these are too few for any verdict; else 0."""
         compared = [d for d in self.differences if d.side is None and d.n]
-        most = max(compared, key=lambda d: d.n_sets, default=None)
-        return most.n_sets if most and too_few(most.n_sets, self.bootstrap.level) else 0
+        difference = max(compared, key=lambda d: d.n_sets, default=None)
+        return difference.n_sets if difference and too_few(difference.n_sets, self.bootstrap.level) else 0
 
     @property
     def few_together(self) -> str:
-        """What to know of so few document sets, and how many the tests of the headline need together; "" of enough."""
+        """A caution about too few document sets, with how many the headline's tests need together; "" where they are enough."""
         compared = [d for d in self.differences if d.side is None and d.n]
         if not compared:
             return ""
@@ -81,13 +81,13 @@ class Evidence:
         return few_for_headline(n_sets, self.bootstrap.level, len(self.deciding), is_alone=is_alone)
 
     def tally(self, comparison: str, side: str | None = None) -> dict[str, dict[str, float | None]]:
-        """What the deciding judges say, better, worse or no clear difference, each with its judges and their differences."""
+        """Better, worse and no clear difference by the deciding judges, each with its judges and their differences."""
         return tally(self.deciding, (d for d in self.differences if (d.pair, d.side) == (comparison, side)))
 
-    def clear_gaps(self, gaps: Sequence[SideGap], whose: str) -> list[SideGap]:
+    def clear_gaps(self, gaps: Sequence[SideGap], pair: str) -> list[SideGap]:
         """Gaps of that system or comparison that are clear, by the deciding judges."""
-        mine = (g for judge in self.deciding for g in gaps if (g.pair, g.measure) == (whose, judge.name))
-        return [gap for gap in mine if gap.is_clear]
+        deciding_gaps = (g for judge in self.deciding for g in gaps if (g.pair, g.measure) == (pair, judge.name))
+        return [gap for gap in deciding_gaps if gap.is_clear]
 
 
 def title(evidence: Evidence) -> str:
@@ -97,62 +97,64 @@ def title(evidence: Evidence) -> str:
     if not evidence.is_compared:
         return "Nothing is compared: one candidate a request, and no trained model"
     subject = "the trained model" if evidence.is_trained else f"the best of {evidence.candidates}"
-    other = "the untrained model" if evidence.is_trained else "one draw"
-    said = evidence.tally(evidence.comparison)
-    better, worse, n = len(said["better"]), len(said["worse"]), len(evidence.deciding)
+    rival = "the untrained model" if evidence.is_trained else "one draw"
+    verdicts = evidence.tally(evidence.comparison)
+    better, worse, n = len(verdicts["better"]), len(verdicts["worse"]), len(evidence.deciding)
     is_independent = any(judge.role == "report" for judge in evidence.deciding)
-    whose = "report judges" if is_independent else "judges, which are its own reward"
+    role = "report judges" if is_independent else "judges, which are its own reward"
     if better and worse:
-        return capital(f"{subject} is better than {other} by {better} and worse by {worse} of {n} {whose}")
+        return capital(f"{subject} is better than {rival} by {better} and worse by {worse} of {n} {role}")
     if not better and not worse:
         n_sets = evidence.few_sets
-        unsure = f"{NOT_CLEAR} between {subject} and {other}"
-        return few_label(f"to tell {subject} from {other}", "document set", n_sets) if n_sets else unsure
-    sentence = capital(f"{subject} is {'better' if better else 'worse'} than {other}")
+        unsure = f"{NOT_CLEAR} between {subject} and {rival}"
+        return few_label(f"to tell {subject} from {rival}", "document set", n_sets) if n_sets else unsure
+    sentence = capital(f"{subject} is {'better' if better else 'worse'} than {rival}")
     if better + worse < n:
-        rest = n - better - worse
-        return f"{sentence} by {better + worse} of {n} {whose}; {UNSURE} by the other{f' {rest}' if rest > 1 else ''}"
+        n_unsure = n - better - worse
+        return f"{sentence} by {better + worse} of {n} {role}; {UNSURE} by the other{f' {n_unsure}' if n_unsure > 1 else ''}"
     alone = "" if is_independent else " by a judge that was its own reward"
-    return f"{sentence} by {'both' if n == 2 else f'all {n}'} {whose}" if n > 1 else f"{sentence}{alone}"
+    return f"{sentence} by {'both' if n == 2 else f'all {n}'} {role}" if n > 1 else f"{sentence}{alone}"
 
 
 def findings(evidence: Evidence) -> list[Finding]:
     """The headline's further sentences."""
-    found, k = [], evidence.candidates
+    sentences, k = [], evidence.candidates
     if not evidence.is_trained:
-        found.append(Finding(heading="Training", text="No checkpoint was trained: the recipe has rounds: 0."))
-    for comparison, (heading, what) in CLAIMS.items():
+        sentences.append(Finding(heading="Training", text="No checkpoint was trained: the recipe has rounds: 0."))
+    for comparison, (heading, claim) in CLAIMS.items():
         if any(d.pair == comparison for d in evidence.differences):
             lower = {judge.name for judge in evidence.deciding if judge.better == "lower"}
             # the numbers of judges that are not sure stand in the table
-            said = (
+            verdicts = (
                 (word, [name if word == UNSURE else _told(name, mean, lower) for name, mean in judges.items()])
                 for word, judges in evidence.tally(comparison).items()
             )
             by_judge = "; ".join(
-                f"{word} by {_whom(word, names, len(evidence.deciding))}" for word, names in said if names
+                f"{word} by {_whom(word, names, len(evidence.deciding))}" for word, names in verdicts if names
             )
-            text = capital(f"{what.format(k=k)}: {by_judge}.")
-            found.append(Finding(heading=heading.format(k=k), text=text, comparison=comparison))
-    if told := low_grade_findings(evidence):
-        found.append(Finding(heading="Worst grades", text=told, comparison=evidence.comparison))
-    found += filter(None, (_at_equal_length(evidence, comparison) for comparison in CLAIMS))
+            text = capital(f"{claim.format(k=k)}: {by_judge}.")
+            sentences.append(Finding(heading=heading.format(k=k), text=text, comparison=comparison))
+    if low_grades := low_grade_findings(evidence):
+        sentences.append(Finding(heading="Worst grades", text=low_grades, comparison=evidence.comparison))
+    sentences += filter(None, (_at_equal_length(evidence, comparison) for comparison in CLAIMS))
     if len(evidence.sides) > 1 and evidence.deciding:
-        found.append(Finding(heading="For whom", text=_for_whom(evidence)))
-    found.append(Finding(heading="How sure", text=_how_sure(evidence)))
-    return found
+        sentences.append(Finding(heading="For whom", text=_for_whom(evidence)))
+    sentences.append(Finding(heading="How sure", text=_how_sure(evidence)))
+    return sentences
 
 
 def low_grade_findings(evidence: Evidence) -> str:
-    """What the headline's two systems have of bad grades, which equal means may hide; "" without judges that give grades."""
+    """The shares of bad grades of the headline's two systems, which equal means may hide; "" without judges that give grades."""
     first, second = evidence.comparison.split(" - ")
     report = {judge.name for judge in evidence.deciding}
     parts = []
-    for each in evidence.low_grades:
-        after, before = (evidence.traits.get((each.measure, name)) for name in (first, second))
-        if each.pair == evidence.comparison and each.of_judge in report:
-            said = {"higher": "worse", "lower": "better"}.get(each.verdict or "", UNSURE)
-            parts.append(f"{each.measure}: {percent(before, 1)} of {second}, {percent(after, 1)} of {first} ({said})")
+    for difference in evidence.low_grades:
+        after, before = (evidence.traits.get((difference.measure, name)) for name in (first, second))
+        if difference.pair == evidence.comparison and difference.of_judge in report:
+            verdict = {"higher": "worse", "lower": "better"}.get(difference.verdict or "", UNSURE)
+            parts.append(
+                f"{difference.measure}: {percent(before, 1)} of {second}, {percent(after, 1)} of {first} ({verdict})"
+            )
     return f"{'; '.join(parts)}." if parts else ""
 
 
@@ -171,8 +173,8 @@ def _told(name: str, mean: float | None, lower: Collection[str]) -> str:
 def length_warnings(evidence: Evidence) -> Iterator[str]:
     """The deciding judges' clear differences that go with length for the most part."""
     for d, judge in _overall(evidence):
-        if d.pair in CLAIMS and (said := gone_with_length(d, judge, _words(evidence, d.pair))):
-            yield f"{CLAIMS[d.pair][0].format(k=evidence.candidates)}: {said}"
+        if d.pair in CLAIMS and (warning := gone_with_length(d, judge, _words(evidence, d.pair))):
+            yield f"{CLAIMS[d.pair][0].format(k=evidence.candidates)}: {warning}"
 
 
 def _at_equal_length(evidence: Evidence, comparison: str) -> Finding | None:
@@ -221,8 +223,10 @@ def _for_whom(evidence: Evidence) -> str:
     step = "One draw after training" if evidence.is_trained else "Reranking"
     sides = []
     for side in evidence.sides:
-        said = evidence.tally(evidence.comparison, side)
-        words = [f"{word} by {joined(list(said[word]), MOST_NAMED)}" for word in ("better", "worse") if said[word]]
+        verdicts = evidence.tally(evidence.comparison, side)
+        words = [
+            f"{word} by {joined(list(verdicts[word]), MOST_NAMED)}" for word in ("better", "worse") if verdicts[word]
+        ]
         sides.append(f'for side "{side}" {" and ".join(words) or UNSURE}')
     gains = [
         f'Side "{gap.best}" gains more than "{gap.worst}" by {gap.measure}.'
@@ -237,18 +241,18 @@ def _how_sure(evidence: Evidence) -> str:
     overall = [d for d in evidence.differences if d.side is None and d.n]
     if not overall:
         return "No request has scores under two systems, so nothing can be compared."
-    most = max(overall, key=lambda d: d.n)
+    difference = max(overall, key=lambda d: d.n)
     names = {judge.name for judge in evidence.deciding}
     deciding = [d for d in evidence.differences if d.measure in names]
     clear = sum(d.verdict != "no clear difference" for d in deciding)
     rests_on = (
-        f"{counted(most.n, 'request')} from {counted(most.n_sets, 'unseen document set')}, "
+        f"{counted(difference.n, 'request')} from {counted(difference.n_sets, 'unseen document set')}, "
         f"{counted(evidence.candidates, 'candidate')} each under every system."
     )
     level, resamples = evidence.bootstrap.level, evidence.bootstrap.resamples
-    if said := too_few(most.n_sets, level):
-        return f"{rests_on} {said}"
-    unless = " (none where sets are many)" if most.n_sets >= MANY_SETS else ""
+    if warning := too_few(difference.n_sets, level):
+        return f"{rests_on} {warning}"
+    unless = " (none where sets are many)" if difference.n_sets >= MANY_SETS else ""
     return (
         f"{rests_on} {100 * level:g} % bootstrap-t intervals of means from {resamples:,} draws{unless}; "
         f"differences are tested by exchanges of whole sets. Of the {counted(len(deciding), 'difference')} by the judges "

@@ -28,7 +28,7 @@ R = TypeVar("R", bound=BaseModel)
 
 
 def read_ledger(recipe: Recipe, stages: Iterable[StageRow]) -> tuple[list[PhaseTotals], list[LeftOut]]:
-    """What every phase holds, and what was left out of it; phases in the loop's order, the largest counts first.
+    """The totals of every phase, and the counts left out of it; phases in the loop's order, the largest counts first.
 
     Raises:
         DataError: a ledger is not of its form.
@@ -40,15 +40,15 @@ def read_ledger(recipe: Recipe, stages: Iterable[StageRow]) -> tuple[list[PhaseT
             continue
         path = phase.folder / LEDGER
         ledger: dict[str, Any] = json.loads(read_text(path)) if path.is_file() else {}
-        whole, found = _counted(phase, ledger.get("tie_rate"))
-        totals.append(whole)
-        found += [_parse({"phase": phase.name, **row}, f"{path}") for row in ledger.get("rows", [])]
+        phase_totals, left_out = _counted(phase, ledger.get("tie_rate"))
+        totals.append(phase_totals)
+        left_out += [_parse({"phase": phase.name, **row}, f"{path}") for row in ledger.get("rows", [])]
         for stage in receipts:
             if stage.phase == phase.name:
-                given, place = {"phase": phase.name, "stage": stage.stage}, f"receipt of {phase.name} {stage.stage}"
-                found += [_parse({**given, **row}, place) for row in stage.counts.get("left_out", [])]
+                origin, place = {"phase": phase.name, "stage": stage.stage}, f"receipt of {phase.name} {stage.stage}"
+                left_out += [_parse({**origin, **row}, place) for row in stage.counts.get("left_out", [])]
         # a stage may write the same row to its ledger and to its receipt
-        once = {(row.stage, row.reason, row.side): row for row in found if row.count}
+        once = {(row.stage, row.reason, row.side): row for row in left_out if row.count}
         rows += sorted(once.values(), key=lambda row: (row.stage, -row.count, row.reason, row.side))
     return totals, rows
 
@@ -59,7 +59,7 @@ def phase_records(phase: Phase, name: str, model: type[R]) -> Iterator[R]:
     return iter_jsonl(path, model) if path.is_file() else iter(())
 
 
-class _Said(BaseModel):
+class _JudgementPart(BaseModel):
     """The part of a judgement that is counted."""
 
     judge: str
@@ -69,7 +69,7 @@ class _Said(BaseModel):
 
 
 def _counted(phase: Phase, tie_rate: float | None) -> tuple[PhaseTotals, list[LeftOut]]:
-    """What the files of one phase hold, line by line; requests without a candidate and judgements without a score by reason."""
+    """The counts of one phase's files, line by line; requests without a candidate and judgements without a score by reason."""
     sides = {request.id: intern(request.side) for request in phase_records(phase, REQUESTS, SummaryRequest)}
     left_out: Counter[tuple[str, str, str, str]] = Counter()
     failed: set[str] = set()
@@ -79,15 +79,18 @@ def _counted(phase: Phase, tie_rate: float | None) -> tuple[PhaseTotals, list[Le
         if not is_answer:
             failed.add(failure.request_id)
     n_judgements = n_unscored = 0
-    for said in phase_records(phase, JUDGEMENTS, _Said):
+    for judgement in phase_records(phase, JUDGEMENTS, _JudgementPart):
         n_judgements += 1
-        n_unscored += said.score is None
-        if said.unscored:
+        n_unscored += judgement.score is None
+        if judgement.unscored:
             left_out[
-                "judge", f"{said.judge}: {said.unscored}", sides.get(said.request_id, "unknown"), FROM_FILES["judge"]
+                "judge",
+                f"{judgement.judge}: {judgement.unscored}",
+                sides.get(judgement.request_id, "unknown"),
+                FROM_FILES["judge"],
             ] += 1
     candidates = groupby(phase_records(phase, CANDIDATES, Candidate), key=lambda candidate: candidate.request_id)
-    n_candidates, n_duplicates = duplicates([each.text for each in mine] for _, mine in candidates)
+    n_candidates, n_duplicates = duplicates([candidate.text for candidate in group] for _, group in candidates)
     pairs = phase.folder / PAIRS
     totals = PhaseTotals(
         phase=phase.name,
@@ -101,8 +104,8 @@ def _counted(phase: Phase, tie_rate: float | None) -> tuple[PhaseTotals, list[Le
         tie_rate=tie_rate,
     )
     return totals, [
-        LeftOut(phase=phase.name, stage=stage, what=what, reason=reason, side=side, count=count)
-        for (stage, reason, side, what), count in left_out.items()
+        LeftOut(phase=phase.name, stage=stage, what=unit, reason=reason, side=side, count=count)
+        for (stage, reason, side, unit), count in left_out.items()
     ]
 
 

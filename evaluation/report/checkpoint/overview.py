@@ -57,33 +57,37 @@ def _headline(
     if comparison is None:
         return headline(report.title)
     step = STEPS[comparison].format(k=report.candidates)
-    said, n = tally(judges, overall), len(judges)
-    better, worse = len(said["better"]), len(said["worse"])
+    verdicts, n = tally(judges, overall), len(judges)
+    better, worse = len(verdicts["better"]), len(verdicts["worse"])
     if not better and not worse:
         return headline(report.title, f"{step} made no clear difference")
     if better and worse:
         return headline(f"{step} made summaries better by {better} and worse by {worse} of {n} judges")
-    which, many = ("better", better) if better else ("worse", worse)
-    whose = f"all {n} judges" if many == n > 1 else "the judge" if n == 1 else f"{many} of {n} judges"
+    word, n_clear = ("better", better) if better else ("worse", worse)
+    by_judges = f"all {n} judges" if n_clear == n > 1 else "the judge" if n == 1 else f"{n_clear} of {n} judges"
     plain = plain_judges(report.provenance.recipe, judges, has_sides=len(report.sides) > 1)
-    named = [f"{which} after {step}: {plain[next(iter(said[which]))]} ({whose})"] if many == 1 < n else []
-    return headline(*named, f"{step} made summaries {which} by {whose}")
+    named = [f"{word} after {step}: {plain[next(iter(verdicts[word]))]} ({by_judges})"] if n_clear == 1 < n else []
+    return headline(*named, f"{step} made summaries {word} by {by_judges}")
 
 
 def _text(report: Report, comparison: str | None, judges: Sequence[JudgeNote], n_sets: int) -> str:
-    """What the headline rests on, and what the other comparisons say."""
-    said = [f"One draw each, {counted(n_sets, 'unseen document set')}."] if comparison else []
-    for other, (heading, _) in CLAIMS.items():
-        mine = [d for d in report.differences if (d.pair, d.side) == (other, None)]
-        if other != comparison and mine:
-            found = [f"{word} by {len(who)}" for word, who in tally(judges, mine).items() if who and word != UNSURE]
-            whole = f"{' and '.join(found)} of {len(judges)}" if found else UNSURE
-            said.append(f"{heading.format(k=report.candidates)}: {whole}.")
+    """The number of sets that the headline rests on, and the verdicts of the other comparisons."""
+    sentences = [f"One draw each, {counted(n_sets, 'unseen document set')}."] if comparison else []
+    for pair, (heading, _) in CLAIMS.items():
+        differences = [d for d in report.differences if (d.pair, d.side) == (pair, None)]
+        if pair != comparison and differences:
+            verdicts = [
+                f"{word} by {len(names)}"
+                for word, names in tally(judges, differences).items()
+                if names and word != UNSURE
+            ]
+            verdict = f"{' and '.join(verdicts)} of {len(judges)}" if verdicts else UNSURE
+            sentences.append(f"{heading.format(k=report.candidates)}: {verdict}.")
     gains = [g for g in report.gain_gaps if g.pair == comparison and g.measure in report.deciding and g.is_clear]
-    said += [f'Side "{gap.best}" gains more than "{gap.worst}" by {gap.measure}.' for gap in gains[:1]]
+    sentences += [f'Side "{gap.best}" gains more than "{gap.worst}" by {gap.measure}.' for gap in gains[:1]]
     if len(report.sides) > 1 and comparison and not gains:
-        said.append("No side clearly gains more than another.")
-    return " ".join(said)
+        sentences.append("No side clearly gains more than another.")
+    return " ".join(sentences)
 
 
 def _picture(report: Report, comparison: str | None, judges: Sequence[JudgeNote]) -> Picture | None:
@@ -116,14 +120,16 @@ def _row(report: Report, comparison: str | None, judge: JudgeNote, name: str) ->
             if (report.systems[0], side) in means
         ]
         return PictureRow(name, tuple(alone), note=better_is(judge))
-    found = {d.side: d for d in report.differences if (d.measure, d.pair) == (judge.name, comparison)}
+    by_side = {d.side: d for d in report.differences if (d.measure, d.pair) == (judge.name, comparison)}
     before = comparison.split(" - ")[1]
     lanes = (
-        _lane(found[side], means[before, side], judge, side)
+        _lane(by_side[side], means[before, side], judge, side)
         for side in (None, *sides)
-        if side in found and (before, side) in means
+        if side in by_side and (before, side) in means
     )
-    return PictureRow(name, tuple(filter(None, lanes)), note=better_is(judge), verdict=_verdict(found.get(None), judge))
+    return PictureRow(
+        name, tuple(filter(None, lanes)), note=better_is(judge), verdict=_verdict(by_side.get(None), judge)
+    )
 
 
 def _lane(difference: Difference, before: Score, judge: JudgeNote, side: str | None) -> Lane | None:
@@ -139,16 +145,18 @@ def _lane(difference: Difference, before: Score, judge: JudgeNote, side: str | N
 def _verdict(difference: Difference | None, judge: JudgeNote) -> Text | None:
     if difference is None or difference.value is None:
         return None
-    is_share, said = judge.scale == SHARE, tone(difference, judge)
+    is_share, verdict_tone = judge.scale == SHARE, tone(difference, judge)
     unit: Unit = "points" if is_share else ""
     places = 1 if is_share else 2
     between = interval(difference.low, difference.high, places, unit, sign=True)
     p = f"; {said_p(difference.adjusted)}" if difference.adjusted is not None else ""
-    if said == "unsure":
-        return Text(UNSURE, note=f"{with_unit(difference.value, places, unit, sign=True)} ({between})", tone=said)
-    word = difference.verdict if said == "neutral" else said
+    if verdict_tone == "unsure":
+        return Text(
+            UNSURE, note=f"{with_unit(difference.value, places, unit, sign=True)} ({between})", tone=verdict_tone
+        )
+    word = difference.verdict if verdict_tone == "neutral" else verdict_tone
     size = with_unit(abs(difference.value), places, unit, sign=False) if unit else number(abs(difference.value), places)
-    return Text(f"{word} by {size}", note=f"{between}{p}", tone=said)
+    return Text(f"{word} by {size}", note=f"{between}{p}", tone=verdict_tone)
 
 
 def _curves(curves: Sequence[Panel]) -> Iterator[Block]:
@@ -158,7 +166,7 @@ def _curves(curves: Sequence[Panel]) -> Iterator[Block]:
 
 
 def _examples(report: Report) -> Iterator[Block]:
-    found, has_sides = report.examples, len(report.sides) > 1
-    if found:
+    examples, has_sides = report.examples, len(report.sides) > 1
+    if examples:
         plain = plain_judges(report.provenance.recipe, report.judges, has_sides=has_sides)
-        yield from to_look_at(found, found.comparison.split(" - "), plain, has_sides=has_sides)
+        yield from to_look_at(examples, examples.comparison.split(" - "), plain, has_sides=has_sides)

@@ -84,13 +84,13 @@ KEPT = "by the answers that are kept alone, since servers promise nothing of the
 
 def page(report: Report) -> Page:
     """The report as blocks."""
-    made = Page(
+    report_page = Page(
         kind="report",
         about=report.name,
         title=f"{report.title}.",
         # what a phase left out is told after what bears on the verdicts
         warnings=tuple(
-            sorted(report.warnings, key=lambda each: each.startswith(tuple(t.phase for t in report.totals)))
+            sorted(report.warnings, key=lambda warning: warning.startswith(tuple(t.phase for t in report.totals)))
         ),
         findings=tuple(_findings(report)),
         body=(
@@ -112,16 +112,16 @@ def page(report: Report) -> Page:
         footer="Every number on this page is in report.json beside it, with its judge, counts, level, draws and seed.",
         overview=overview(report, training_panels(report)[:MOST_CURVES]),
     )
-    return with_gate(made, report.gate)
+    return with_gate(report_page, report.gate)
 
 
 def _comparisons(report: Report) -> list[str]:
     names = dict.fromkeys(d.pair for d in report.differences)
-    return [name for each in COMPARISONS if (name := comparison_name(*each)) in names]
+    return [name for pair in COMPARISONS if (name := comparison_name(*pair)) in names]
 
 
 def _findings(report: Report) -> Iterator[Block]:
-    yield from (Prose(each.text, head=f"{each.heading}.") for each in report.findings)
+    yield from (Prose(finding.text, head=f"{finding.heading}.") for finding in report.findings)
     if report.deciding:
         yield _headline(report) if report.differences else _means(report)
     yield legend()
@@ -134,16 +134,16 @@ def _headline(report: Report) -> Table:
     groups = []
     for comparison in _comparisons(report):
         rows = []
-        for judge in (each for each in report.judges if each.name in report.deciding):
+        for judge in (judge for judge in report.judges if judge.name in report.deciding):
             places = places_of(report.scores, judge)
-            mine = [d for d in of_judge(report.differences, judge) if d.pair == comparison]
+            differences = [d for d in of_judge(report.differences, judge) if d.pair == comparison]
             first, second = (number(means[judge.name, name], places) for name in comparison.split(" - "))
             rows.append(
                 row(
                     judge.name,
                     f"{second} \u2192 {first}",
-                    *(change(d, judge, places) for d in mine),
-                    at_equal_length(mine[-1], places),
+                    *(change(d, judge, places) for d in differences),
+                    at_equal_length(differences[-1], places),
                 )
             )
         heading, *_ = CLAIMS.get(comparison, (BOTH_HEADING,))
@@ -156,9 +156,9 @@ def _headline(report: Report) -> Table:
 def _means(report: Report) -> Table:
     """The deciding judges' mean scores by side: all there is where nothing is compared."""
     rows = []
-    for judge in (each for each in report.judges if each.name in report.deciding):
-        mine, places = of_judge(report.scores, judge), places_of(report.scores, judge)
-        rows.append(row(judge.name, *(estimate(e, places) for e in mine)))
+    for judge in (judge for judge in report.judges if judge.name in report.deciding):
+        scores, places = of_judge(report.scores, judge), places_of(report.scores, judge)
+        rows.append(row(judge.name, *(estimate(e, places) for e in scores)))
     sides = dict.fromkeys(e.side for e in report.scores if e.side)
     return table("headline", ("judge", *sides, Column(ALL, note=_level(report))), rows)
 
@@ -201,7 +201,7 @@ def _sides_by(report: Report, judge: JudgeNote) -> Iterator[Block]:
             Text(system, style="strong"),
             *_gap(gaps.get(system), places_of(report.scores, judge), worst=True),
         )
-        for system, mine, _ in by_system(scores, {})
+        for system, means, _ in by_system(scores, {})
     )
     heads = ("system", "worst mean", "behind the best by", "sets", "left out")
     yield Heading(judge.name, 3, f"{judge.better} is better")
@@ -222,20 +222,20 @@ def _folded(report: Report, of_rewards: tuple[Block, ...]) -> Iterator[Block]:
         yield Details(f"By the judges of the reward, which {did} and prove nothing", of_rewards)
 
 
-def _gap(found: SideGap | None, places: int, *, worst: bool) -> tuple[Text | NumberCell, ...]:
-    if found is None:
+def _gap(gap: SideGap | None, places: int, *, worst: bool) -> tuple[Text | NumberCell, ...]:
+    if gap is None:
         return Text(""), NumberCell(None), Text(""), Text("")
-    is_clear = found.is_clear
+    is_clear = gap.is_clear
     return (
         # a name alone would be taken for a verdict
         Text(
-            found.worst if worst else found.best,
+            gap.worst if worst else gap.best,
             style="strong" if is_clear else "",
             note="" if is_clear else UNSURE,
         ),
-        NumberCell(found.value, bounds(found), places, sign=not worst, tone=None if is_clear else "unsure"),
-        count(found.n_sets),
-        count(found.left_out),
+        NumberCell(gap.value, bounds(gap), places, sign=not worst, tone=None if is_clear else "unsure"),
+        count(gap.n_sets),
+        count(gap.left_out),
     )
 
 
@@ -245,8 +245,8 @@ def _scores(report: Report) -> Iterator[Block]:
     budget = f"Every system had the same {report.candidates} candidates a request: "
     budget += f"{'zero-shot and DPO are' if trained else 'zero-shot is'} the expected score of one draw from them, "
     budget += f"{best} the score of the candidate of highest reward."
-    one = "There is one candidate a request."
-    yield Heading("Scores", lead=f"Mean score with its {_level(report)}. {budget if best else one}")
+    single = "There is one candidate a request."
+    yield Heading("Scores", lead=f"Mean score with its {_level(report)}. {budget if best else single}")
     yield from sides_legend(report.sides)
     n_words = {e.system: e.value for e in report.traits if e.measure == WORDS and e.side is None}
 
@@ -254,7 +254,7 @@ def _scores(report: Report) -> Iterator[Block]:
         lows, name = of_low_grades(report.traits, report.counted, judge)
         rows = by_system(of_judge(report.scores, judge), n_words)
         yield from judge_blocks(judge, slope_words(report.slopes, judge.name))
-        by_place = {("", each.system): each.value for each in lows}
+        by_place = {("", low.system): low.value for low in lows}
         yield score_table(judge, [("", rows)], places_of(report.scores, judge), by_place, name)
 
     yield from _rewards_folded(report, report.judges, scored)
@@ -267,7 +267,7 @@ def _scores(report: Report) -> Iterator[Block]:
         lower = {judge.name: "lower is better" if judge.better == "lower" else "" for judge in report.judges}
         heads: Heads = ("plan", *(Column(name, note=note) for name, note in lower.items()))
         plans = grouped(report.plan_scores, lambda e: e.system)
-        yield table("scores by plan", heads, (row(plan, *map(estimate, mine)) for plan, mine in plans.items()))
+        yield table("scores by plan", heads, (row(plan, *map(estimate, scores)) for plan, scores in plans.items()))
 
 
 def _differences(report: Report) -> Iterator[Block]:
@@ -282,8 +282,8 @@ def _differences(report: Report) -> Iterator[Block]:
     questions[BOTH_TOGETHER] = f"both together: the best of {k} of the trained model, against one untrained draw"
 
     def tested(judge: JudgeNote) -> Iterator[Block]:
-        mine = of_judge(report.differences, judge)
-        by_name = {name: [d for d in mine if d.pair == name] for name in _comparisons(report)}
+        differences = of_judge(report.differences, judge)
+        by_name = {name: [d for d in differences if d.pair == name] for name in _comparisons(report)}
         yield from judge_blocks(judge)
         yield difference_table(judge, by_name, places_of(report.scores, judge), questions=questions)
 
@@ -308,7 +308,7 @@ def curve_panels(report: Report, judges: Sequence[JudgeNote]) -> list[Panel]:
     return judge_panels(
         judges,
         "candidates drawn",
-        lambda judge: [(name, points_of((p.k, p) for p in of_judge(mine, judge))) for name, mine in policies.items()],
+        lambda judge: [(name, points_of((p.k, p) for p in of_judge(curve, judge))) for name, curve in policies.items()],
     )
 
 
@@ -322,7 +322,7 @@ def training_panels(report: Report) -> list[Panel]:
         return Line(f"round {curve.round}", 1, points, round(1.0 - 0.65 * later, 2))
 
     by_name = grouped(report.training, lambda curve: curve.name)
-    return [panel(name, "", "step", [*map(line, mine)]) for name, mine in by_name.items()]
+    return [panel(name, "", "step", [*map(line, curves)]) for name, curves in by_name.items()]
 
 
 def _training(report: Report) -> Iterator[Block]:
@@ -333,7 +333,7 @@ def _training(report: Report) -> Iterator[Block]:
     if report.probe:
         yield Prose(probe_sentence(report.probe))
     yield from map(Prose, report.training_notes)
-    if any(each.pairs for each in report.totals):
+    if any(totals.pairs for totals in report.totals):
         yield Prose(
             "evenhand pairs RUN shows the pairs that it learnt from, with what the judges said of each.", "small"
         )
@@ -344,40 +344,40 @@ def _training(report: Report) -> Iterator[Block]:
         yield Charts(tuple(panels[MOST_CURVES:]))
 
 
-def _examples(report: Report, found: Examples) -> Iterator[Block]:
+def _examples(report: Report, examples: Examples) -> Iterator[Block]:
     first = "Zero-shot and DPO show their" if "DPO" in report.systems else "Zero-shot shows its"
     yield Heading(
         "Examples",
-        lead=f"{len(found.examples)} of {found.among} requests, at even steps from "
+        lead=f"{len(examples.examples)} of {examples.among} requests, at even steps from "
         f"{'the largest loss to the largest gain' if report.differences else 'the lowest score to the highest'} of "
-        f"{minus(found.comparison)} by {found.measure}. {first} first draw.",
+        f"{minus(examples.comparison)} by {examples.measure}. {first} first draw.",
     )
     heads: Heads = ("system", Column("summary", "long"), *(judge.name for judge in report.judges))
-    for example in found.examples:
+    for example in examples.examples:
         value = (signed if report.differences else number)(example.difference)
-        note = f"{example.side}; {minus(found.comparison)}: {value}"
+        note = f"{example.side}; {minus(examples.comparison)}: {value}"
         rows = []
-        for each in example.summaries:
-            issues = ", ".join(each.issues).replace("_", " ")
-            scores = (each.scores.get(judge.name) for judge in report.judges)
+        for summary in example.summaries:
+            issues = ", ".join(summary.issues).replace("_", " ")
+            scores = (summary.scores.get(judge.name) for judge in report.judges)
             shown = ("unscored" if score is None else NumberCell(score) for score in scores)
-            text = Text(each.text or "(empty)", issues, style="long")
-            rows.append(row(Text(each.system, style="strong"), text, *shown))
-        made = table(f"{example.topic}, {example.side}: summaries and their scores", heads, rows)
+            text = Text(summary.text or "(empty)", issues, style="long")
+            rows.append(row(Text(summary.system, style="strong"), text, *shown))
+        summary_table = table(f"{example.topic}, {example.side}: summaries and their scores", heads, rows)
         documents = tuple(Prose(text, head=f"{side}:" if side else "") for side, text in example.documents)
         folded = Details(counted(len(documents), "source document"), documents)
-        yield Details(example.topic, (made, folded), note, is_example=True)
+        yield Details(example.topic, (summary_table, folded), note, is_example=True)
 
 
 def _left_out(report: Report) -> Iterator[Block]:
     names = ("requests", "without candidates", "candidates", "duplicates", "judgements", "unscored", "pairs", "tied")
     rows = (
         row(
-            each.phase, count(each.requests), count(each.failed), count(each.candidates),
-            NumberCell(each.duplicate_rate, unit="%", places=1), count(each.judgements), count(each.unscored),
-            count(each.pairs), NumberCell(each.tie_rate, unit="%", places=1),
+            totals.phase, count(totals.requests), count(totals.failed), count(totals.candidates),
+            NumberCell(totals.duplicate_rate, unit="%", places=1), count(totals.judgements), count(totals.unscored),
+            count(totals.pairs), NumberCell(totals.tie_rate, unit="%", places=1),
         )
-        for each in report.totals
+        for totals in report.totals
     )  # fmt: skip
     phases, zeros = without_zeros(table("phases", ("phase", *names), rows))
     yield Heading("Left out")
@@ -388,48 +388,50 @@ def _left_out(report: Report) -> Iterator[Block]:
 
 
 def ledger_table(ledger: Iterable[LeftOut]) -> Table:
-    """What was left out: a row for each phase, stage, unit and reason, sides beside each other."""
-    by_reason = grouped(ledger, lambda each: (each.phase, each.stage, each.what, each.reason))
-    names = sorted({each.side for mine in by_reason.values() for each in mine})
+    """The ledger as a table: a row for each phase, stage, unit and reason, sides beside each other."""
+    by_reason = grouped(ledger, lambda entry: (entry.phase, entry.stage, entry.what, entry.reason))
+    names = sorted({entry.side for entries in by_reason.values() for entry in entries})
     heads: Heads = ("phase", "stage", "counted", Column("reason", "long"), *names, ALL)
     rows = []
-    for place, mine in by_reason.items():
-        sides = [sum(each.count for each in mine if each.side == name) for name in names]
+    for place, entries in by_reason.items():
+        sides = [sum(entry.count for entry in entries if entry.side == name) for name in names]
         rows.append(row(*place, *map(count, sides), count(sum(sides))))
     return table("left out", heads, rows)
 
 
 def _made(report: Report) -> Iterator[Block]:
-    made = report.provenance
-    templates = ", ".join(dict.fromkeys(made.templates.values()))
+    provenance = report.provenance
+    templates = ", ".join(dict.fromkeys(provenance.templates.values()))
     draws = f"{report.bootstrap.resamples:,} draws"
     facts: list[Fact] = [
-        ("seed", f"{made.recipe['seed']}, also of the bootstrap ({draws})"),
+        ("seed", f"{provenance.recipe['seed']}, also of the bootstrap ({draws})"),
         ("intervals", how_intervals(report.bootstrap.level)),
-        *((phase, code(model)) for phase, model in made.models.items()),
+        *((phase, code(model)) for phase, model in provenance.models.items()),
         ("prompt templates", code(templates)),
         *((judge.name, code(judge.signature)) for judge in report.judges),
     ]
-    if drawn := _by_servers(made.stages):
+    if drawn := _by_servers(provenance.stages):
         facts.append(("repeatable", f"{KEPT}: {joined(drawn)}"))
-    yield from how_made(facts, made.versions)
+    yield from how_made(facts, provenance.versions)
     rows = [
-        row(each.phase, each.stage, duration(each.seconds), " \u00b7 ".join(map(" ".join, flat_counts(each.counts))))
-        for each in made.stages
+        row(
+            stage.phase, stage.stage, duration(stage.seconds), " \u00b7 ".join(map(" ".join, flat_counts(stage.counts)))
+        )
+        for stage in provenance.stages
     ]
-    total = duration(sum(each.seconds for each in made.stages))
+    total = duration(sum(stage.seconds for stage in provenance.stages))
     rows.append(row("all stages", "", total, "", is_total=True))
     heads: Heads = ("phase", "stage", Column("wall time", kind="number"), Column("counts", "long"))
     yield Details("Every stage, with its wall time and counts", (table("stages", heads, rows),), total)
 
 
 def _by_servers(stages: Sequence[StageRow]) -> list[str]:
-    """What servers answered, by the receipts: candidates, and judges."""
-    found = dict[str, None]()
-    for each in stages:
-        told = each.counts.get("repeatable", {})
-        found |= dict.fromkeys(["candidates"] if told is False else told)
-    return list(found)
+    """The names of everything that servers answered, by the receipts: candidates, and judges."""
+    names = dict[str, None]()
+    for stage in stages:
+        repeatable = stage.counts.get("repeatable", {})
+        names |= dict.fromkeys(["candidates"] if repeatable is False else repeatable)
+    return list(names)
 
 
 def flat_counts(counts: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:

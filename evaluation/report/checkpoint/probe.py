@@ -79,10 +79,10 @@ def probe_pairs(phase: Phase) -> list[tuple[SummaryRequest, Candidate]]:
     Raises:
         DataError: no candidate has a text.
     """
-    found = shortest_prompts(phase.folder, PROBES, lambda each: bool(each.raw_text.strip()))
-    if not found:
+    pairs = shortest_prompts(phase.folder, PROBES, lambda candidate: bool(candidate.raw_text.strip()))
+    if not pairs:
         raise DataError(f"{phase.folder / CANDIDATES}: no candidate has a text to probe the adapter with")
-    return found
+    return pairs
 
 
 class _Policies:
@@ -124,7 +124,9 @@ class _Policies:
 
 def comparable_pairs(phase: Phase) -> list[tuple[SummaryRequest, Candidate]]:
     """Up to 4 requests of the shortest prompts, each with its first candidate that has tokens and log-probabilities."""
-    return shortest_prompts(phase.folder, COMPARED, lambda each: bool(each.token_ids) and each.logps is not None)
+    return shortest_prompts(
+        phase.folder, COMPARED, lambda candidate: bool(candidate.token_ids) and candidate.logps is not None
+    )
 
 
 def compared(candidate: Candidate, untrained: float, trained: float) -> dict[str, Any]:
@@ -143,7 +145,7 @@ def compared(candidate: Candidate, untrained: float, trained: float) -> dict[str
 
 
 def verdict(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """What the compared candidates say together.
+    """The verdict of the compared candidates together.
 
     Returns:
         "served": "trained" when it is nearer for most candidates, "untrained" when that is clearly nearer for most, else
@@ -168,8 +170,8 @@ def inactive_because(probed: Mapping[str, Any]) -> str | None:
 
 
 def probe_sentence(probed: Mapping[str, Any]) -> str:
-    """What the probe found, for a reader."""
-    moved = ", ".join(signed(each["difference"], 2) for each in probed["probes"])
+    """The result of the probe, for a reader."""
+    moved = ", ".join(signed(row["difference"], 2) for row in probed["probes"])
     n = len(probed["probes"])
     active = f"The adapter is active: the summed log-probabilities of {n} probe summaries moved by {moved} nats."
     why = inactive_because(probed)
@@ -177,7 +179,7 @@ def probe_sentence(probed: Mapping[str, Any]) -> str:
 
 
 def engine_sentence(probed: Mapping[str, Any]) -> str:
-    """What the engine's log-probabilities say, for a reader."""
+    """The verdict of the engine's log-probabilities, for a reader."""
     served = probed["engine"]["served"]
     if served is None:
         return (
@@ -189,9 +191,9 @@ def engine_sentence(probed: Mapping[str, Any]) -> str:
             "The engine did not serve it: the log-probabilities it reported are nearer to the untrained model's for "
             f"{_nearer(probed, 'untrained')} candidates."
         )
-    said = "The engine served it" if served == "trained" else "It is unclear whether the engine served it"
+    sentence = "The engine served it" if served == "trained" else "It is unclear whether the engine served it"
     return (
-        f"{said}: the log-probabilities it reported are nearer to the trained model's for "
+        f"{sentence}: the log-probabilities it reported are nearer to the trained model's for "
         f"{_nearer(probed, 'trained')} candidates."
     )
 

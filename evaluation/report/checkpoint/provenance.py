@@ -30,7 +30,7 @@ PhaseReceipt = tuple[str, Receipt]
 
 def read_receipts(recipe: Recipe) -> list[PhaseReceipt]:
     """Phase name and receipt of every finished stage, in the order in which the loop works through them."""
-    return [found for phase in phases(recipe) for found in _receipts(phase.name, phase.folder)]
+    return [receipt for phase in phases(recipe) for receipt in _receipts(phase.name, phase.folder)]
 
 
 def _receipts(name: str, folder: Path) -> list[PhaseReceipt]:
@@ -46,11 +46,11 @@ def stage_rows(receipts: Iterable[PhaseReceipt]) -> tuple[StageRow, ...]:
 
 def versions(receipts: Iterable[PhaseReceipt]) -> dict[str, str]:
     """Version of each distribution; where stages ran under several versions, all of them."""
-    found: dict[str, dict[str, None]] = {}
+    by_name: dict[str, dict[str, None]] = {}
     for _, receipt in receipts:
         for name, version in receipt.versions.items():
-            found.setdefault(name, {})[version] = None
-    return {name: ", ".join(several) for name, several in sorted(found.items())}
+            by_name.setdefault(name, {})[version] = None
+    return {name: ", ".join(several) for name, several in sorted(by_name.items())}
 
 
 def model_signatures(recipe: Recipe) -> dict[str, str]:
@@ -67,15 +67,15 @@ class _Templated(BaseModel):
 
 def templates(recipe: Recipe) -> dict[str, str]:
     """Phase -> name and digest of the prompt templates of its requests; phases without requests are absent."""
-    found = {}
+    by_phase = {}
     for phase in phases(recipe):
-        if names := dict.fromkeys(each.template for each in phase_records(phase, REQUESTS, _Templated)):
-            found[phase.name] = ", ".join(names)
-    return found
+        if names := dict.fromkeys(request.template for request in phase_records(phase, REQUESTS, _Templated)):
+            by_phase[phase.name] = ", ".join(names)
+    return by_phase
 
 
 def read_provenance(recipe: Recipe) -> Provenance:
-    """What the report says of how the run was made."""
+    """The provenance of the run as the report has it."""
     receipts = read_receipts(recipe)
     return Provenance(
         recipe=recipe.model_dump(mode="json"),

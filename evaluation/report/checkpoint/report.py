@@ -53,19 +53,21 @@ class ProbeCounts(Counts):
 
 
 class ReportCounts(Counts):
-    """What the report holds."""
+    """Counts of the report's content."""
 
     differences: int
     warnings: int
     left_out: tuple[LeftOut, ...] = ()
 
 
-def report(recipe: Recipe, asked: GateRequest | None = None, baseline: Baseline | None = None) -> tuple[Receipt, bool]:
+def report(
+    recipe: Recipe, request: GateRequest | None = None, baseline: Baseline | None = None
+) -> tuple[Receipt, bool]:
     """Write <output>/report/ and the run's manifest.json; the receipt, and whether the report was there already.
 
     Args:
         recipe: the run's.
-        asked: limits of a gate, whose verdicts stand on the report.
+        request: limits of a gate, whose verdicts stand on the report.
         baseline: an earlier report; limits are then about the change since.
 
     Raises:
@@ -80,10 +82,10 @@ def report(recipe: Recipe, asked: GateRequest | None = None, baseline: Baseline 
         last = phases(recipe)[-1]
         is_trained = last.after_round is not None and last.adapter is not None and last.adapter.is_dir()
         probed = _probe(last) if is_trained else None
-        stage = report_stage(recipe, asked)
+        stage = report_stage(recipe, request)
 
         def work() -> ReportCounts:
-            built = gated(build_report(recipe, probed), REPORT_PAGE, asked, baseline)
+            built = gated(build_report(recipe, probed), REPORT_PAGE, request, baseline)
             write_text(stage.folder / JSON, built.model_dump_json(indent=2) + "\n")
             write_page(page(built), stage.folder, MARKDOWN)
             return ReportCounts(differences=len(built.differences), warnings=len(built.warnings))
@@ -109,8 +111,8 @@ def check_finished(recipe: Recipe) -> None:
         raise DataError(
             f"{recipe.output}: nothing has been run there yet; run: evenhand loop RECIPE, with the same --set"
         )
-    found = (next(_mistakes(phase), None) for phase in phases(recipe))
-    mistakes = [mistake for mistake in found if mistake]
+    first_mistakes = (next(_mistakes(phase), None) for phase in phases(recipe))
+    mistakes = [mistake for mistake in first_mistakes if mistake]
     if mistakes:
         raise DataError(
             f"{recipe.output}: the report would state a recipe that did not make its numbers\n{listed(mistakes)}\n"
@@ -119,7 +121,7 @@ def check_finished(recipe: Recipe) -> None:
 
 
 def _mistakes(phase: Phase) -> Iterator[str]:
-    """What is wrong with the stages of a phase, in their order; later ones are looked at only when asked for."""
+    """The mistakes of a phase's stages, in their order; later ones are looked at only when asked for."""
     # a round on a pair file of its own needs no candidates
     own_pairs = phase.round is not None and phase.recipe.train.pairs is not None
     for name, make in phase_stages(phase).items():
@@ -136,22 +138,22 @@ def _mistakes(phase: Phase) -> Iterator[str]:
             yield f"{phase.name}: files of stage {name!r} were changed or taken away since it finished"
 
 
-def report_stage(recipe: Recipe, asked: GateRequest | None = None) -> Stage:
+def report_stage(recipe: Recipe, request: GateRequest | None = None) -> Stage:
     """The stage, with everything the report depends on; a report without a gate does not depend on one."""
     folder = recipe.output / REPORT
     files = {path.name: path for path in (folder / PROBE, TEMPLATES)}
     for phase in phases(recipe):
-        mine = [*(phase.folder / name for name in READ), *sorted((phase.folder / "receipts").glob("*.json"))]
-        files |= {str(path.relative_to(recipe.output)): path for path in mine}
+        paths = [*(phase.folder / name for name in READ), *sorted((phase.folder / "receipts").glob("*.json"))]
+        files |= {str(path.relative_to(recipe.output)): path for path in paths}
     files |= {str(path): path / "calibration.json" if path.is_dir() else path for path in recipe.calibration}
     inputs: dict[str, object] = {
         "format": SCHEMA,
         "recipe": recipe.model_dump(mode="json"),
         "files": {name: file_digest(path) for name, path in files.items() if path.exists()},
     }
-    if asked is not None:
-        inputs["gate"] = [*(repr(limit) for limit in asked.limits), asked.is_strict]
-        inputs["baseline"] = file_digest(asked.baseline) if asked.baseline else None
+    if request is not None:
+        inputs["gate"] = [*(repr(limit) for limit in request.limits), request.is_strict]
+        inputs["baseline"] = file_digest(request.baseline) if request.baseline else None
     return Stage("report", folder, inputs, (JSON, MARKDOWN, PAGE, DETAILS, TABLES))
 
 
@@ -173,12 +175,12 @@ def read_report(recipe: Recipe) -> Report:
 
 def logged_numbers(recipe: Recipe) -> dict[str, float]:
     """The means of the report's scores and differences with their bounds: "scores/rerank/coverage/left", "…/left/low"."""
-    found = read_report(recipe)
+    contents = read_report(recipe)
     numbers: dict[str, float] = {}
-    for kind, scores in (("scores", found.scores), ("differences", found.differences)):
-        for each in scores:
-            name = "/".join([kind, each.pair, each.measure, each.side or "all"])
-            bounds = {name: each.value, f"{name}/low": each.low, f"{name}/high": each.high}
+    for kind, scores in (("scores", contents.scores), ("differences", contents.differences)):
+        for estimate in scores:
+            name = "/".join([kind, estimate.pair, estimate.measure, estimate.side or "all"])
+            bounds = {name: estimate.value, f"{name}/low": estimate.low, f"{name}/high": estimate.high}
             numbers |= {key: value for key, value in bounds.items() if value is not None}
     return numbers
 
@@ -200,5 +202,5 @@ def _probe(phase: Phase) -> dict[str, Any]:
         return ProbeCounts(active=result["active"], probes=len(result["probes"]))
 
     Stage("probe", folder, inputs, (PROBE,)).run(work)
-    found: dict[str, Any] = json.loads(read_text(folder / PROBE))
-    return found
+    probed: dict[str, Any] = json.loads(read_text(folder / PROBE))
+    return probed

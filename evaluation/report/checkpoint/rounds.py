@@ -34,7 +34,7 @@ Weighed = tuple[Callable[[PolicyOutput], Floats], float]
 
 
 def read_rounds(outputs: Sequence[PolicyOutput], judges: Sequence[JudgeNote], compare: Comparer) -> Rounds | None:
-    """What the rounds gave on the test sets; None where fewer than two were evaluated.
+    """The scores of the rounds on the test sets; None where fewer than two were evaluated.
 
     Args:
         outputs: of the untrained model, then of the rounds.
@@ -44,7 +44,7 @@ def read_rounds(outputs: Sequence[PolicyOutput], judges: Sequence[JudgeNote], co
     if len(outputs) < 3:
         return None
     rounds = tuple(output.phase.after_round for output in outputs)
-    systems = [System(round_label(each), output, 1) for each, output in zip(rounds, outputs, strict=True)]
+    systems = [System(round_label(number), output, 1) for number, output in zip(rounds, outputs, strict=True)]
     deciding = [judge for judge in judges if judge.role == "report" and judge.better]
     reward = standardised(outputs, list(_of_reward(outputs[0])))
     report = standardised(
@@ -62,10 +62,10 @@ def read_rounds(outputs: Sequence[PolicyOutput], judges: Sequence[JudgeNote], co
         rounds=rounds,
         judges=tuple(judge.name for judge in deciding),
         scores=tuple(
-            each
+            score
             for judge in judges
             for system in systems
-            for each in compare.estimates(judge, system.label, system.values(judge.name))
+            for score in compare.estimates(judge, system.label, system.values(judge.name))
         ),
         gains=tuple(
             compare.estimate(measure, system.label, [None if np.isnan(value) else value for value in row.tolist()])
@@ -80,7 +80,7 @@ def read_rounds(outputs: Sequence[PolicyOutput], judges: Sequence[JudgeNote], co
 
 
 def round_label(number: int | None) -> str:
-    """What tables call a round."""
+    """The name of a round in tables."""
     return UNTRAINED if number is None else f"round {number}"
 
 
@@ -100,8 +100,8 @@ def standardised(outputs: Sequence[PolicyOutput], weighed: Sequence[Weighed]) ->
         total += weight * values / (spread if spread > NOISE else 1.0)
     total /= sum(abs(weight) for _, weight in weighed) or 1.0
     known = total[0][~np.isnan(total[0])]
-    found: Floats = total - (known.mean() if len(known) else 0.0)
-    return found
+    centred: Floats = total - (known.mean() if len(known) else 0.0)
+    return centred
 
 
 def _of_judge(name: str, weight: float) -> Weighed:
@@ -109,10 +109,10 @@ def _of_judge(name: str, weight: float) -> Weighed:
 
 
 def _of_reward(output: PolicyOutput) -> Iterator[Weighed]:
-    """What was trained for: the reward; where that is relative to the other candidates, the scores that it is made of."""
+    """The quantity trained for: the reward; where that is relative to the other candidates, the scores that it is made of."""
     reward = output.phase.recipe.reward
     if reward.combine != "z_mean":
-        yield lambda each: each.ranked.rewards, 1.0
+        yield lambda output: output.ranked.rewards, 1.0
         return
     for name in reward.judges:
         yield _of_judge(name, reward.weights.get(name, 1.0))
@@ -121,7 +121,7 @@ def _of_reward(output: PolicyOutput) -> Iterator[Weighed]:
 def part(
     rounds: Sequence[int | None], reward: Floats, report: Floats, sets: Sequence[str], plan: Bootstrap
 ) -> tuple[RoundStep, ...]:
-    """What became of reward and report judges from each round to the last; none with fewer than five document sets.
+    """The changes of reward and report judges from each round to the last; none with fewer than five document sets.
 
     Args:
         rounds: their numbers, None of the untrained model first.
@@ -140,19 +140,19 @@ def part(
     def changes(sums: Floats) -> Floats:
         """To the last round from each one, and from the first to those between: of reward, of report; then of their paces."""
         means = sums[..., 1:] / sums[..., :1]
-        both = means[..., :n], means[..., n:]
-        since = [each[..., -1:] - each[..., :-1] for each in both]
-        before = [each[..., 1:-1] - each[..., :1] for each in both]
+        measures = means[..., :n], means[..., n:]
+        since = [measure[..., -1:] - measure[..., :-1] for measure in measures]
+        before = [measure[..., 1:-1] - measure[..., :1] for measure in measures]
         behind = since[1][..., 1:] * before[0] - PACE * before[1] * since[0][..., 1:]
         return np.concatenate([*since, *before, behind], axis=-1)
 
-    whole = changes(columns.sum(axis=0))
+    observed = changes(columns.sum(axis=0))
     # of a change of means what sets say is its own; of paces, which are no such, the jackknife's
-    added = pseudo_values(changes, columns, np.ones((len(columns), len(whole)), dtype=bool))
-    (found,) = answers([Question("others", added, np.ones_like(added))], plan)
+    added = pseudo_values(changes, columns, np.ones((len(columns), len(observed)), dtype=bool))
+    (answer,) = answers([Question("others", added, np.ones_like(added))], plan)
     cuts = np.cumsum([n - 1, n - 1, n - 2, n - 2])
-    rise, change, rise_before, change_before, _ = np.split(whole, cuts)
-    up, down = (np.split(_one_way(whole, found.p_value, sign), cuts) for sign in (1, -1))
+    rise, change, rise_before, change_before, _ = np.split(observed, cuts)
+    up, down = (np.split(_one_way(observed, answer.p_value, sign), cuts) for sign in (1, -1))
     # what has clearly risen has not stopped
     has_risen = up[1][1:] <= 1 - plan.level
     p_fell = np.maximum(up[0], down[1]).tolist()
@@ -189,28 +189,28 @@ def parting(steps: Sequence[RoundStep]) -> RoundStep | None:
     return min(stopped, key=lambda step: step.p_stopped or 0.0) if stopped else None
 
 
-def round_findings(found: Rounds) -> Iterator[Finding]:
+def round_findings(rounds: Rounds) -> Iterator[Finding]:
     """Where reward and report judges part, and which round to take, for the headline."""
-    yield Finding(heading="Rounds", text=parting_sentence(found))
-    if found.choice is not None:
-        yield Finding(heading="Which round", text=choice_sentence(found.choice))
+    yield Finding(heading="Rounds", text=parting_sentence(rounds))
+    if rounds.choice is not None:
+        yield Finding(heading="Which round", text=choice_sentence(rounds.choice))
 
 
-def round_warnings(found: Rounds) -> Iterator[str]:
+def round_warnings(rounds: Rounds) -> Iterator[str]:
     """That requests are left out of what is said of the rounds."""
-    if found.left_out:
+    if rounds.left_out:
         yield (
-            f"{counted(found.left_out, 'request')} without a candidate, a reward or a report judge's score in one of the rounds: "
-            "whether reward and report judges diverge is judged by the others."
+            f"{counted(rounds.left_out, 'request')} without a candidate, a reward or a report judge's score in one of the "
+            "rounds: whether reward and report judges diverge is judged by the others."
         )
 
 
-def parting_sentence(found: Rounds) -> str:
+def parting_sentence(rounds: Rounds) -> str:
     """Whether the reward and the report's judges part, and where."""
-    last, step = round_label(found.rounds[-1]), found.parting
-    if not found.judges:
+    last, step = round_label(rounds.rounds[-1]), rounds.parting
+    if not rounds.judges:
         return "No judge of the report is independent of the reward and has a direction, so nothing shows whether they diverge."
-    if not found.steps:
+    if not rounds.steps:
         return f"With fewer than {LEAST_SETS} document sets nothing shows whether reward and report judges diverge."
     if step is None:
         return (
@@ -219,35 +219,35 @@ def parting_sentence(found: Rounds) -> str:
         )
     rose = f"From {_in_words(round_label(step.since))} to {last} the reward clearly rose ({signed(step.reward, 2)})"
     if step.has_fallen:
-        said = f"the mean of the report's judges clearly fell ({signed(step.report, 2)})"
+        behaviour = f"the mean of the report's judges clearly fell ({signed(step.report, 2)})"
     else:
-        said = (
+        behaviour = (
             f"the mean of the report's judges no longer clearly rose ({signed(step.report, 2)}; {signed(step.at_pace, 2)} at its "
             "earlier pace)"
         )
     return (
-        f"{rose} while {said}, in standard deviations of the scores. This is how reward hacking looks: the model pleases the "
-        "judges that it was trained on, and no others."
+        f"{rose} while {behaviour}, in standard deviations of the scores. This is how reward hacking looks: the model pleases "
+        "the judges that it was trained on, and no others."
     )
 
 
-def best_round(found: WorstGroups) -> RatedSystem | None:
+def best_round(choice: WorstGroups) -> RatedSystem | None:
     """The round that is chosen, else the best by its worst side in most of the draws; None where no side has sets enough."""
-    rated = [each for each in found.systems if each.chance_of_best is not None]
-    chosen = [each for each in rated if each.system == found.choice]
-    return max(chosen or rated, key=lambda each: each.chance_of_best or 0.0, default=None)
+    rated = [system for system in choice.systems if system.chance_of_best is not None]
+    chosen = [system for system in rated if system.system == choice.choice]
+    return max(chosen or rated, key=lambda system: system.chance_of_best or 0.0, default=None)
 
 
-def choice_sentence(found: WorstGroups) -> str:
+def choice_sentence(choice: WorstGroups) -> str:
     """Which round is best by its worst side, and the chance that this is right."""
-    best = best_round(found)
+    best = best_round(choice)
     if best is None:
-        return f"No side has the {found.least_sets} document sets that a choice by the worst side needs."
+        return f"No side has the {choice.least_sets} document sets that a choice by the worst side needs."
     chance = percent(best.chance_of_best, 0)
-    said = f"by the side that it serves worst ({best.side}): best of all in {chance} of the draws of document sets"
-    if found.choice:
-        return f"{capital(_in_words(best.system))} is clearly the best {said}."
-    return f"No round is clearly the best; {_in_words(best.system)} is the likeliest {said}."
+    grounds = f"by the side that it serves worst ({best.side}): best of all in {chance} of the draws of document sets"
+    if choice.choice:
+        return f"{capital(_in_words(best.system))} is clearly the best {grounds}."
+    return f"No round is clearly the best; {_in_words(best.system)} is the likeliest {grounds}."
 
 
 def _in_words(label: str) -> str:

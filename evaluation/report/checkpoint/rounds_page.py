@@ -34,65 +34,65 @@ FIRST = -1
 
 def rounds_section(report: Report) -> Iterator[Block]:
     """Nothing unless several rounds were evaluated."""
-    found = report.rounds
-    if found is None:
+    rounds = report.rounds
+    if rounds is None:
         return
     yield Heading(
         "Rounds",
         lead="One draw from the untrained model, and from the adapter of each evaluated round, for the same test requests. "
         f"Rounds count from 0; the untrained model is at {number(FIRST, 0)}.",
     )
-    yield Prose(parting_sentence(found))
-    if lines := _gains(found):
-        yield Charts((panel(joined([each.label for each in lines]), "gain in standard deviations", ROUND, lines),))
-    panels = judge_panels(report.judges, ROUND, lambda judge: _lines(found, judge), first_style=2)
+    yield Prose(parting_sentence(rounds))
+    if lines := _gains(rounds):
+        yield Charts((panel(joined([line.label for line in lines]), "gain in standard deviations", ROUND, lines),))
+    panels = judge_panels(report.judges, ROUND, lambda judge: _lines(rounds, judge), first_style=2)
     if panels:
         yield Charts(tuple(panels))
-    yield _table(report, found)
-    if found.choice is not None:
-        yield from _choice(report, found, found.choice)
+    yield _table(report, rounds)
+    if rounds.choice is not None:
+        yield from _choice(report, rounds, rounds.choice)
 
 
-def _gains(found: Rounds) -> list[Line]:
+def _gains(rounds: Rounds) -> list[Line]:
     """The reward beside the report's judges, so far as they have scores."""
-    by_name = {each.measure: [e for e in found.gains if e.measure == each.measure] for each in found.gains}
-    lines = [Line(name, place, tuple(_points(found, mine))) for place, (name, mine) in enumerate(by_name.items())]
-    return [each for each in lines if each.points]
+    by_name = {gain.measure: [e for e in rounds.gains if e.measure == gain.measure] for gain in rounds.gains}
+    lines = [Line(name, place, tuple(_points(rounds, gains))) for place, (name, gains) in enumerate(by_name.items())]
+    return [line for line in lines if line.points]
 
 
-def _lines(found: Rounds, judge: JudgeNote) -> Iterator[tuple[str, list[Point]]]:
-    mine = of_judge(found.scores, judge)
-    for side in dict.fromkeys(each.side for each in mine):
-        yield side or ALL, _points(found, [each for each in mine if each.side == side])
+def _lines(rounds: Rounds, judge: JudgeNote) -> Iterator[tuple[str, list[Point]]]:
+    scores = of_judge(rounds.scores, judge)
+    for side in dict.fromkeys(score.side for score in scores):
+        yield side or ALL, _points(rounds, [score for score in scores if score.side == side])
 
 
-def _points(found: Rounds, estimates: Iterable[Score]) -> list[Point]:
-    places = (FIRST if each is None else each for each in found.rounds)
+def _points(rounds: Rounds, estimates: Iterable[Score]) -> list[Point]:
+    places = (FIRST if round_number is None else round_number for round_number in rounds.rounds)
     return points_of(zip(places, estimates, strict=True))
 
 
-def _table(report: Report, found: Rounds) -> Table:
-    gains = list(dict.fromkeys(each.measure for each in found.gains))
+def _table(report: Report, rounds: Rounds) -> Table:
+    gains = list(dict.fromkeys(gain.measure for gain in rounds.gains))
     # that of the untrained model over itself has no interval
     shown = {
         (e.measure, e.system): NumberCell(e.value, bounds(e) if e.system != UNTRAINED else None, sign=True)
-        for e in found.gains
+        for e in rounds.gains
     }
     for judge in report.judges:
-        places = places_of(found.scores, judge)
-        mine = (e for e in of_judge(found.scores, judge) if e.side is None)
-        shown |= {(judge.name, e.system): estimate(e, places) for e in mine}
+        places = places_of(rounds.scores, judge)
+        means = (e for e in of_judge(rounds.scores, judge) if e.side is None)
+        shown |= {(judge.name, e.system): estimate(e, places) for e in means}
     heads: Heads = (
         ROUND,
         *(Column(name, note="gain") for name in gains),
         *(Column(judge.name, note="lower is better" if judge.better == "lower" else "") for judge in report.judges),
     )
     names = [*gains, *(judge.name for judge in report.judges)]
-    labels = map(round_label, found.rounds)
+    labels = map(round_label, rounds.rounds)
     return table("rounds", heads, (row(label, *(shown[name, label] for name in names)) for label in labels))
 
 
-def _choice(report: Report, found: Rounds, choice: WorstGroups) -> Iterator[Block]:
+def _choice(report: Report, rounds: Rounds, choice: WorstGroups) -> Iterator[Block]:
     note = without_part(choice)
     yield Heading(
         "Which round",
@@ -112,13 +112,13 @@ def _choice(report: Report, found: Rounds, choice: WorstGroups) -> Iterator[Bloc
     )
     rows = (
         row(
-            each.system,
-            each.side or "",
-            estimate(each, sign=True),
-            NumberCell(each.chance_of_best, unit="%", places=0),
-            *(NumberCell(group.value, sign=True) for group in each.groups),
+            system.system,
+            system.side or "",
+            estimate(system, sign=True),
+            NumberCell(system.chance_of_best, unit="%", places=0),
+            *(NumberCell(group.value, sign=True) for group in system.groups),
         )
-        for each in choice.systems
+        for system in choice.systems
     )
     yield table("rounds by their worst sides", heads, rows)
     yield Prose(
@@ -126,8 +126,10 @@ def _choice(report: Report, found: Rounds, choice: WorstGroups) -> Iterator[Bloc
         "choice tell how good it is."
     )
     best = best_round(choice)
-    chosen = next((each for each in found.rounds if best and round_label(each) == best.system), None)
-    if chosen is not None and chosen != found.rounds[-1]:
+    chosen = next(
+        (round_number for round_number in rounds.rounds if best and round_label(round_number) == best.system), None
+    )
+    if chosen is not None and chosen != rounds.rounds[-1]:
         folder = f"{report.provenance.recipe['output']}/{round_name(chosen)}/{ADAPTER}"
         likely, anyhow = ("", "") if choice.choice else (", the likeliest but not clearly the best,", " all the same")
         yield Prose(

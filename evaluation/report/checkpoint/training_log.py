@@ -16,7 +16,7 @@ SHOWN = ("loss", "rewards/margins", "rewards/accuracies")
 
 
 class TrainingLogs(NamedTuple):
-    """Of all rounds that were trained."""
+    """The training logs of all rounds that were trained."""
 
     # the shown quantities; those that were not logged are absent
     curves: tuple[TrainingCurve, ...]

@@ -29,27 +29,27 @@ def against_baselines(entry: Entry) -> list[Pair]:
         return []
     best = System(entry.label, output, k)
     chosen = {BY_LENGTH: output.chosen_by(_length(output)), BY_CONSENSUS: output.chosen_by(output.trait(NEARNESS))}
-    return [(best, System(ONE_DRAW, output, 1)), *((best, System(name, each, k)) for name, each in chosen.items())]
+    return [(best, System(ONE_DRAW, output, 1)), *((best, System(name, choice, k)) for name, choice in chosen.items())]
 
 
 def baseline_findings(judges: Sequence[JudgeNote], tests: Sequence[Difference]) -> Iterator[str]:
     """How the choice by reward stands to choices without a judge: by each judge that sees a difference, then by the others."""
     unsure = []
     for judge in (judge for judge in judges if judge.better):
-        mine = [test for test in tests if (test.measure, test.side) == (judge.name, None)]
+        judge_tests = [test for test in tests if (test.measure, test.side) == (judge.name, None)]
         parts = []
         for word in ("better", "worse"):
             by_name = {
-                name: tuple(t.system for t in mine if t.reference == name and verdict(t, judge).text == word)
+                name: tuple(t.system for t in judge_tests if t.reference == name and verdict(t, judge).text == word)
                 for name in BASELINES
             }
             for labels in filter(None, dict.fromkeys(by_name.values())):
                 names = joined([name for name in BASELINES if by_name[name] == labels])
                 parts.append(f"{word} than {names} for {joined(labels, MOST_NAMED)}")
         if parts:
-            said = "; ".join(parts)
-            yield f"By {with_direction(judge)}, {CHOICE}: {said}; {UNSURE} otherwise."
-        elif mine:
+            verdicts = "; ".join(parts)
+            yield f"By {with_direction(judge)}, {CHOICE}: {verdicts}; {UNSURE} otherwise."
+        elif judge_tests:
             unsure.append(judge.name)
     if unsure:
         yield f"By {joined(unsure)}, {CHOICE}: {UNSURE} from {joined(BASELINES)}."
@@ -58,5 +58,5 @@ def baseline_findings(judges: Sequence[JudgeNote], tests: Sequence[Difference]) 
 def _length(output: PolicyOutput) -> Floats:
     """How near a summary is to the words that were asked for, higher is nearer; its words where no number was asked for."""
     words = output.trait(WORDS)
-    asked = np.array([request.length[1] or np.nan for request in output.requests], dtype=float)[:, None]
-    return np.where(np.isnan(asked), words, -np.abs(words - asked))
+    target_words = np.array([request.length[1] or np.nan for request in output.requests], dtype=float)[:, None]
+    return np.where(np.isnan(target_words), words, -np.abs(words - target_words))

@@ -37,7 +37,9 @@ def strengths(wins: ArrayLike, prior: float = 0.1) -> NDArray[np.float64]:
 
     table = np.array(wins, dtype=float)
     is_square = table.ndim == 2 and table.shape[0] == table.shape[1] and len(table) > 0
-    if not is_square or not all(np.all(np.isfinite(each) & (each >= 0)) for each in (table, np.asarray(prior))):
+    if not is_square or not all(
+        np.all(np.isfinite(numbers) & (numbers >= 0)) for numbers in (table, np.asarray(prior))
+    ):
         raise DataError(
             f"strengths need a square table of finite wins of at least 0 and such a prior, got shape {table.shape} and "
             f"prior {prior}"
@@ -51,14 +53,14 @@ def strengths(wins: ArrayLike, prior: float = 0.1) -> NDArray[np.float64]:
     if len(table) == 1:
         return np.zeros(1)
     try:
-        found = ilsr_pairwise_dense(
+        log_strengths = ilsr_pairwise_dense(
             table + prior * ~np.eye(len(table), dtype=bool), max_iter=MOST_STEPS, tol=TOLERANCE / 10
         )
     except RuntimeError as error:
         raise DataError(
             f"strengths did not settle in {MOST_STEPS} steps: some system wins or loses nearly everything; give a larger prior"
         ) from error
-    centred: NDArray[np.float64] = found - found.mean()
+    centred: NDArray[np.float64] = log_strengths - log_strengths.mean()
     return centred
 
 

@@ -53,8 +53,8 @@ from .ranking import leading, rank
 from .rounds import has_rounds, round_entries
 
 
-def _runs_of(found: Content) -> list[str]:
-    return [*dict.fromkeys(each["run"] for each in found["entries"])]
+def _runs_of(content: Content) -> list[str]:
+    return [*dict.fromkeys(entry["run"] for entry in content["entries"])]
 
 
 COMPARISON = Result(
@@ -62,7 +62,7 @@ COMPARISON = Result(
     "comparison.json",
     "comparison.md",
     is_ours=calls_itself("evenhand-comparison"),
-    named=lambda found: f"the comparison of {', '.join(_runs_of(found))}",
+    named=lambda content: f"the comparison of {', '.join(_runs_of(content))}",
     key=_runs_of,
 )
 
@@ -71,7 +71,7 @@ def compare_runs(
     runs: Sequence[NamedRecipe],
     out: Path,
     budgets: Sequence[int],
-    judged: Callable[[Comparison], Comparison] = lambda found: found,
+    judged: Callable[[Comparison], Comparison] = lambda comparison: comparison,
     *,
     by_round: bool,
 ) -> Comparison:
@@ -90,10 +90,12 @@ def compare_runs(
     """
     entries = read_entries(runs)
     if by_round:
-        entries = [each for entry in entries for each in (round_entries(entry) if has_rounds(entry) else [entry])]
-    found = judged(build_comparison(entries, budgets, MOST_EXAMPLES))
-    COMPARISON.write(out, found, page(found), {})
-    return found
+        entries = [
+            round_entry for entry in entries for round_entry in (round_entries(entry) if has_rounds(entry) else [entry])
+        ]
+    comparison = judged(build_comparison(entries, budgets, MOST_EXAMPLES))
+    COMPARISON.write(out, comparison, page(comparison), {})
+    return comparison
 
 
 def build_comparison(entries: Sequence[Entry], budgets: Sequence[int] = BUDGETS, n_examples: int = 0) -> Comparison:
@@ -110,27 +112,27 @@ def build_comparison(entries: Sequence[Entry], budgets: Sequence[int] = BUDGETS,
     refuse_incomparable(entries)
     entries = in_one_order(entries)
     numbers = _Numbers(entries, budgets)
-    judges, told = numbers.judges, numbers.concluded
+    judges, concluded = numbers.judges, numbers.concluded
     requests = entries[0].output.requests
-    others = at_other_budgets(judges, told.tests)
+    by_budget = at_other_budgets(judges, concluded.tests)
     signatures = {judge.name: judge.signature for judge in judges}
-    is_given = all(entry.given for entry in entries)
+    is_given = all(entry.elsewhere for entry in entries)
     return Comparison(
         format=SCHEMA,
-        title=title(judges, told.tests, len(entries), numbers.compare.bootstrap.level),
+        title=title(judges, concluded.tests, len(entries), numbers.compare.bootstrap.level),
         findings=(
-            *findings(judges, told.tests),
+            *findings(judges, concluded.tests),
             # what one draw gives is asked next; more budgets tell the same at other prices
-            *others.pop(1, ()),
-            *low_grade_findings(told.low_grades, judges),
-            *baseline_findings(judges, told.baselines),
-            *worst_side_findings(judges, told.worst_sides),
-            *chain.from_iterable(others.values()),
-            *leader_findings(judges, told.tests, told.rankings),
+            *by_budget.pop(1, ()),
+            *low_grade_findings(concluded.low_grades, judges),
+            *baseline_findings(judges, concluded.baselines),
+            *worst_side_findings(judges, concluded.worst_sides),
+            *chain.from_iterable(by_budget.values()),
+            *leader_findings(judges, concluded.tests, concluded.rankings),
         ),
         warnings=(
-            *warnings(entries, numbers.budgets, judges, len(told.tests)),
-            *length_warnings(numbers.by_length, (*told.tests, *told.baselines)),
+            *warnings(entries, numbers.budgets, judges, len(concluded.tests)),
+            *length_warnings(numbers.by_length, (*concluded.tests, *concluded.baselines)),
         ),
         entries=tuple(
             EntryNote(
@@ -152,14 +154,14 @@ def build_comparison(entries: Sequence[Entry], budgets: Sequence[int] = BUDGETS,
         n_sets=len({request.set_id for request in requests}),
         bootstrap=numbers.compare.bootstrap,
         scores=tuple(e for judge in judges for e in numbers.estimates(judge)),
-        tests=tuple(told.tests),
-        baselines=tuple(told.baselines),
-        low_grades=tuple(told.low_grades),
+        tests=tuple(concluded.tests),
+        baselines=tuple(concluded.baselines),
+        low_grades=tuple(concluded.low_grades),
         by_length=tuple(numbers.by_length),
         slopes=tuple(filter(None, (numbers.lengths.slope(judge.name) for judge in judges))),
-        rankings=tuple(told.rankings),
-        worst_sides=tuple(told.worst_sides),
-        planes=tuple(told.planes),
+        rankings=tuple(concluded.rankings),
+        worst_sides=tuple(concluded.worst_sides),
+        planes=tuple(concluded.planes),
         axis_judges=tuple(numbers.axis_judges),
         traits=tuple(e for trait in numbers.traits for e in numbers.estimates(trait)),
         counted={trait.name: trait.how for trait in numbers.traits},
@@ -201,15 +203,15 @@ class _Numbers:
         self.compare = Comparer(first.output.requests, bootstrap_of(first.recipe))
         # budget by budget, those that there are the candidates for
         self.systems = [
-            System(each.label, each.output, k)
+            System(entry.label, entry.output, k)
             for k in sorted(set(budgets))
-            for each in entries
-            if k <= each.n_candidates
+            for entry in entries
+            if k <= entry.n_candidates
         ]
         self.lengths = Lengths(self.compare, [entry.output for entry in entries])
         self.budgets = tuple(dict.fromkeys(system.k for system in self.systems))
         notes = [
-            note for each in entries for note in judge_notes(each.recipe, each.output.signatures, each.equal_judges)
+            note for entry in entries for note in judge_notes(entry.recipe, entry.output.signatures, entry.equal_judges)
         ]
         # judges of the report, each with the gravest role that it has in any of the runs
         gravest = {note.name: note for role in ("report", "both") for note in notes if note.role == role}
@@ -240,26 +242,28 @@ class _Numbers:
             self.judges,
             self._tested(self.judges, self._pairs),
             self._tested(self.judges, self._against),
-            [each for each in lows if each.difference.side is None],
+            [contrast for contrast in lows if contrast.difference.side is None],
         )
         ranked, worst, fronts = self._ranked(), self._worst_sides(), self._fronts()
         questions = [
             *(question for _, question in ranked),
             *(rivals.question for _, rivals in worst if rivals),
-            *(each.rivals.question for each in fronts),
+            *(front.rivals.question for front in fronts),
         ]
-        told, found = conclude([*tests, *against, *lows], self.compare.bootstrap, questions)
-        told = with_own_reports(self.entries, [*self._pairs, *self._against], told)
-        parts = iter(told)
-        its = iter(found)
+        differences, answers = conclude([*tests, *against, *lows], self.compare.bootstrap, questions)
+        differences = with_own_reports(self.entries, [*self._pairs, *self._against], differences)
+        parts = iter(differences)
+        conclusions = iter(answers)
         level = self.compare.bootstrap.level
         return _Concluded(
             tests=list(islice(parts, len(tests))),
             baselines=list(islice(parts, len(against))),
             low_grades=list(parts),
-            rankings=[leading(ranking, next(its), level) for ranking, _ in ranked],
-            worst_sides=[with_choice(each, rivals, next(its) if rivals else None, level) for each, rivals in worst],
-            planes=[each.concluded(next(its), level) for each in fronts],
+            rankings=[leading(ranking, next(conclusions), level) for ranking, _ in ranked],
+            worst_sides=[
+                with_choice(groups, rivals, next(conclusions) if rivals else None, level) for groups, rivals in worst
+            ],
+            planes=[front.concluded(next(conclusions), level) for front in fronts],
         )
 
     def examples(self, count: int) -> Examples | None:
@@ -268,55 +272,57 @@ class _Numbers:
         used = [
             e for e in as_used(self.concluded.tests) if e.measure in names and e.side is None and e.value is not None
         ]
-        of_two = [each for each in used if each.system != each.reference]
+        of_two = [test for test in used if test.system != test.reference]
         if not of_two or not count:
             return None
-        test = next((each for each in of_two if each.is_clear), of_two[0])
-        one, other = next(pair for pair in self._pairs if names_of(pair) == test.systems)
-        paired = minus(one.values(test.measure), other.values(test.measure))
-        return choose_examples((one, other), paired, (comparison_name(one.label, other.label), test.measure), count)
+        test = next((test for test in of_two if test.is_clear), of_two[0])
+        first, second = next(pair for pair in self._pairs if names_of(pair) == test.systems)
+        paired = minus(first.values(test.measure), second.values(test.measure))
+        return choose_examples(
+            (first, second), paired, (comparison_name(first.label, second.label), test.measure), count
+        )
 
     def _tested(self, measured: Sequence[Measured], tested: Sequence[Pair]) -> list[Contrast]:
-        return [test for each in measured for test in paired_tests(each, tested, self.lengths)]
+        return [test for measure in measured for test in paired_tests(measure, tested, self.lengths)]
 
     @cached_property
     def by_length(self) -> list[ByLength]:
         """Clear differences that go with length; one draw may be tested twice, as an entry and as what a reward must beat."""
         tested = (*self._pairs, *self._against)
-        words = {names_of((one, other)): (self._words(other), self._words(one)) for one, other in tested}
+        words = {names_of((first, second)): (self._words(second), self._words(first)) for first, second in tested}
         return by_length(self.judges, (*self.concluded.tests, *self.concluded.baselines), words)
 
     def _words(self, system: System) -> float | None:
-        """Of a summary, on average."""
+        """Words of a summary, on average."""
         return self.compare.estimate(Trait(WORDS, TRAITS[WORDS]), system.label, system.trait(WORDS)).value
 
     def _ranked(self) -> list[tuple[Ranking, Question]]:
-        found = []
+        rankings = []
         for judge in self.judges:
             for k in self.budgets if judge.better else ():
                 drawn = {system.label: system.draws(judge.name) for system in self.systems if system.k == k}
                 for side in self.compare.sides_and_all:
                     rows = [row for row, s in enumerate(self.compare.request_sides) if side is None or s == side]
-                    kept = {label: [each[row] for row in rows] for label, each in drawn.items()}
+                    draws = {label: [by_request[row] for row in rows] for label, by_request in drawn.items()}
                     sets = [self.compare.sets[row] for row in rows]
-                    found.append(rank(judge, k, side, kept, sets, self.compare))
-        return list(filter(None, found))
+                    rankings.append(rank(judge, k, side, draws, sets, self.compare))
+        return list(filter(None, rankings))
 
     def _worst_sides(self) -> list[tuple[WorstGroups, Rivalry | None]]:
         """By judge and budget; none where no side has enough sets to take part."""
-        compare, found = self.compare, []
+        compare, worst_sides = self.compare, []
         for judge in self.judges if len(compare.sides) > 1 else ():
             for k in self.budgets if judge.better else ():
-                mine = [system for system in self.systems if system.k == k]
-                if len(mine) < 2:
+                systems = [system for system in self.systems if system.k == k]
+                if len(systems) < 2:
                     continue
-                scores = compare.by_side(np.array([system.values(judge.name) for system in mine], dtype=float))
-                labels, is_lower = [system.label for system in mine], judge.better == "lower"
+                scores = compare.by_side(np.array([system.values(judge.name) for system in systems], dtype=float))
+                labels, is_lower = [system.label for system in systems], judge.better == "lower"
                 rated = worst_groups(scores, labels, compare.sides, compare.bootstrap, lower_is_better=is_lower)
-                if any(each.side for each in rated.systems):
+                if any(system.side for system in rated.systems):
                     rivals = rivalry(scores, rated, lower_is_better=is_lower)
-                    found.append((rated.model_copy(update={"measure": judge.name, "k": k}), rivals))
-        return found
+                    worst_sides.append((rated.model_copy(update={"measure": judge.name, "k": k}), rivals))
+        return worst_sides
 
     def _fronts(self) -> list[Front]:
         """Every system, under a judge of quality and one of fairness."""
@@ -337,9 +343,9 @@ class _Numbers:
         """The traits that some entry has."""
         known = {name: how for entry in self.entries for name, how in traits_of(entry.recipe).items()}
         # nobody asked what was made elsewhere for an opening or a length
-        unknown = {CUT_OFF, CONTRACT} if all(entry.given for entry in self.entries) else {CUT_OFF}
-        found = {name: how for name, how in known.items() if name not in unknown}
-        return [Trait(*each) for each in (*found.items(), *CHARACTERISTICS.items())]
+        unknown = {CUT_OFF, CONTRACT} if all(entry.elsewhere for entry in self.entries) else {CUT_OFF}
+        by_name = {name: how for name, how in known.items() if name not in unknown}
+        return [Trait(*name_and_how) for name_and_how in (*by_name.items(), *CHARACTERISTICS.items())]
 
 
 def _values(system: System, measured: Measured) -> list[float | None]:

@@ -60,7 +60,7 @@ class Ranking(Record):
 
 
 class Cost(Record):
-    """What one candidate took, over all requests."""
+    """The cost of one candidate, over all requests."""
 
     label: str
     # asks of the model

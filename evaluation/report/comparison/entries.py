@@ -60,7 +60,7 @@ class Entry:
     run: str
     round: int | None = None
     # folder of summaries that were made elsewhere; None of a phase's candidates
-    given: Path | None = None
+    elsewhere: Path | None = None
     # what is to be known of them
     notes: tuple[str, ...] = ()
     # of such summaries by judge the scores of texts that were cut to the length that it reads; none are absent
@@ -76,12 +76,12 @@ class Entry:
     @property
     def folder(self) -> Path:
         """Where its candidates lie."""
-        return self.given or self.output.phase.folder
+        return self.elsewhere or self.output.phase.folder
 
     @property
     def method(self) -> str:
-        """What made them."""
-        return ELSEWHERE if self.given else self.output.phase.method
+        """The method that made its candidates."""
+        return ELSEWHERE if self.elsewhere else self.output.phase.method
 
     @property
     def reward(self) -> tuple[str, ...]:
@@ -91,16 +91,16 @@ class Entry:
     @property
     def asked(self) -> dict[str, Any]:
         """The recipe, resolved; of summaries that were made elsewhere the part that judging them goes by."""
-        whole = self.recipe.model_dump(mode="json")
-        if not self.given:
-            return whole
+        resolved = self.recipe.model_dump(mode="json")
+        if not self.elsewhere:
+            return resolved
         judges = self.recipe.evaluation.judges
         return {
-            "seed": whole["seed"],
-            "corpus": {key: whole["corpus"].get(key) for key in ("path", "columns", "attribute")},
-            "task": {"scope": whole["task"]["scope"]},
-            "judges": {name: whole["judges"][name] for name in judges},
-            "evaluation": {"judges": list(judges), **{k: whole["evaluation"][k] for k in ("level", "resamples")}},
+            "seed": resolved["seed"],
+            "corpus": {key: resolved["corpus"].get(key) for key in ("path", "columns", "attribute")},
+            "task": {"scope": resolved["task"]["scope"]},
+            "judges": {name: resolved["judges"][name] for name in judges},
+            "evaluation": {"judges": list(judges), **{k: resolved["evaluation"][k] for k in ("level", "resamples")}},
         }
 
     @property
@@ -115,28 +115,32 @@ class Entry:
         return self.output.phase.n_candidates
 
     def unlike(self, first: "Entry") -> list[str]:
-        """What keeps the entry out of a table with the first one."""
-        mine = {request.id: request for request in first.output.requests}
-        theirs = {request.id: request for request in self.output.requests}
-        if mine.keys() != theirs.keys():
-            only = sorted(mine.keys() ^ theirs.keys())
+        """The reasons that keep the entry out of a table with the first one."""
+        first_requests = {request.id: request for request in first.output.requests}
+        requests = {request.id: request for request in self.output.requests}
+        if first_requests.keys() != requests.keys():
+            only = sorted(first_requests.keys() ^ requests.keys())
             return [
                 f"{len(only)} requests are in {first.label!r} or in {self.label!r} only, for example {only[0]!r}; give both "
                 "the same corpus and test split"
             ]
         problems = []
-        changed = [i for i in mine if (mine[i].side, mine[i].source) != (theirs[i].side, theirs[i].source)]
+        changed = [
+            i
+            for i in first_requests
+            if (first_requests[i].side, first_requests[i].source) != (requests[i].side, requests[i].source)
+        ]
         if changed:
             problems.append(
                 f"{len(changed)} requests have another side or other documents than in {first.label!r}, for example "
                 f"{changed[0]!r}"
             )
         for name in first.recipe.evaluation.judges:
-            here, there = first.output.signatures.get(name), self.output.signatures.get(name)
-            if undated(here or "") != undated(there or ""):
+            first_signature, signature = first.output.signatures.get(name), self.output.signatures.get(name)
+            if undated(first_signature or "") != undated(signature or ""):
                 problems.append(
-                    f"report judge {name!r} is {there or 'absent'} here, but {here or 'absent'} in {first.label!r}; give both "
-                    "recipes the same evaluation.judges"
+                    f"report judge {name!r} is {signature or 'absent'} here, but {first_signature or 'absent'} in "
+                    f"{first.label!r}; give both recipes the same evaluation.judges"
                 )
         return problems
 
@@ -152,21 +156,21 @@ def read_entries(named: Sequence[NamedRecipe]) -> list[Entry]:
     """
     entries: list[Entry] = []
     seen: set[tuple[str, str]] = set()
-    trained_last = sorted(named, key=lambda each: each.recipe.rounds > 0)
-    for each in trained_last:
-        untrained, *rounds = evaluations(each.recipe)
+    trained_last = sorted(named, key=lambda run: run.recipe.rounds > 0)
+    for run in trained_last:
+        untrained, *rounds = evaluations(run.recipe)
         of_run = tuple(read_policy(phase, compared) for phase in (untrained, *rounds[-1:]))
         for output in of_run:
             phase = output.phase
             # the same candidates chosen among in another way are another entry
-            same = (digest(each.recipe.reward.model_dump(mode="json")), output.candidates)
-            is_base = each.recipe.rounds > 0 and phase.after_round is None
-            if is_base and same in seen:
+            identity = (digest(run.recipe.reward.model_dump(mode="json")), output.candidates)
+            is_base = run.recipe.rounds > 0 and phase.after_round is None
+            if is_base and identity in seen:
                 continue
-            seen.add(same)
-            label = f"{each.label} untrained" if is_base else each.label
+            seen.add(identity)
+            label = f"{run.label} untrained" if is_base else run.label
             entries.append(Entry(label, output, read_cost(label, phase), run=label, of_run=of_run))
-    order = {each.recipe.output: place for place, each in enumerate(named)}
+    order = {run.recipe.output: place for place, run in enumerate(named)}
     return sorted(entries, key=lambda entry: order[entry.recipe.output])
 
 
@@ -177,8 +181,12 @@ def compared(request: SummaryRequest, group: CandidateGroup) -> Mapping[str, Map
     """
     passages = [document.text for document in request.source_documents]
     candidates = [scored.candidate for scored in group.candidates]
-    near = consensus([each.text for each in candidates]) if find_spec("rouge_score") else [None] * len(candidates)
-    found = {}
+    near = (
+        consensus([candidate.text for candidate in candidates])
+        if find_spec("rouge_score")
+        else [None] * len(candidates)
+    )
+    by_id = {}
     for candidate, nearness in zip(candidates, near, strict=True):
         text = candidate.text
         novel, copied = novel_ngrams(passages, text, (1, 4)), fragments(passages, text)
@@ -186,12 +194,12 @@ def compared(request: SummaryRequest, group: CandidateGroup) -> Mapping[str, Map
         values = (
             *novel.values(), copied.coverage, copied.density, copied.compression, float(len(text)), several, nearness
         )  # fmt: skip
-        found[candidate.id] = dict(zip((*CHARACTERISTICS, NEARNESS), values, strict=True))
-    return found
+        by_id[candidate.id] = dict(zip((*CHARACTERISTICS, NEARNESS), values, strict=True))
+    return by_id
 
 
 def read_cost(label: str, phase: Phase) -> Cost:
-    """What candidates took to make: calls and tokens for each draw of a phase, over all requests; zeros when there is none."""
+    """The cost of candidates: calls and tokens for each draw of a phase, over all requests; zeros when there is none."""
     receipt = read_receipt(phase.folder / "receipts" / "generate.json")
     if receipt is None:
         return Cost(label=label, calls=0, tokens=0, prefilled=None)
@@ -211,12 +219,12 @@ def n_draws(phase: Phase, n_candidates: int) -> float:
 def in_one_order(entries: Sequence[Entry]) -> list[Entry]:
     """The entries, each with its requests in the order of the first one's; they must have the same requests."""
     order = {request.id: place for place, request in enumerate(entries[0].output.requests)}
-    found = []
+    ordered = []
     for entry in entries:
         requests = entry.output.requests
         places = sorted(range(len(requests)), key=lambda place: order[requests[place].id])
-        found.append(replace(entry, output=entry.output.in_order(places)))
-    return found
+        ordered.append(replace(entry, output=entry.output.in_order(places)))
+    return ordered
 
 
 def refuse_incomparable(entries: Sequence[Entry]) -> None:
@@ -229,7 +237,7 @@ def refuse_incomparable(entries: Sequence[Entry]) -> None:
     twice = repeated(entry.label for entry in entries)
     mistakes = [f"two entries are called {label!r}; rename a recipe" for label in twice]
     first = entries[0]
-    for other in entries[1:]:
-        mistakes += [f"{other.folder}: {problem}" for problem in other.unlike(first)]
+    for entry in entries[1:]:
+        mistakes += [f"{entry.folder}: {problem}" for problem in entry.unlike(first)]
     if mistakes:
         raise DataError(f"these runs cannot be compared:\n{listed(mistakes)}")

@@ -18,8 +18,8 @@ from .entries import ELSEWHERE, Entry, compared
 Answered = tuple[SummaryRequest, Sequence[Candidate]]
 
 
-def _is_of_given(found: Content) -> bool:
-    return COMPARISON.is_ours(found) and all(each.get("method") == ELSEWHERE for each in found["entries"])
+def _is_of_given(content: Content) -> bool:
+    return COMPARISON.is_ours(content) and all(entry.get("method") == ELSEWHERE for entry in content["entries"])
 
 
 # as `compare` writes it, and known from that by its entries
@@ -47,10 +47,10 @@ def given_entry(
     signatures: dict[str, str] = {}
     scores = defaultdict[str, dict[str, float | None]](dict)
     n_cut = Counter[str]()
-    for each in judgements:
-        n_cut[each.judge] += was_cut(each.raw)
-        signatures[each.judge] = each.signature
-        scores[each.candidate_id][each.judge] = each.score
+    for judgement in judgements:
+        n_cut[judgement.judge] += was_cut(judgement.raw)
+        signatures[judgement.judge] = judgement.signature
+        scores[judgement.candidate_id][judgement.judge] = judgement.score
 
     def groups() -> Iterator[tuple[SummaryRequest, CandidateGroup]]:
         for request, candidates in answered:
@@ -70,4 +70,4 @@ def given_entry(
     # where there are no receipts of stages to read
     phase = open_phase(recipe.model_copy(update={"output": folder}), BASE)
     output = policy_output(phase, groups(), signatures, compared)
-    return Entry(label, output, None, run=label, given=folder, notes=tuple(notes), n_cut=+n_cut)
+    return Entry(label, output, None, run=label, elsewhere=folder, notes=tuple(notes), n_cut=+n_cut)

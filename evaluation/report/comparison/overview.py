@@ -17,62 +17,64 @@ from .paired_tests import as_used
 MOST_LANES, MOST_ENTRIES = 24, 10
 
 
-def overview(found: Comparison) -> Overview:
+def overview(comparison: Comparison) -> Overview:
     """The first page."""
-    judges = deciding(found.judges) or list(found.judges)
+    judges = deciding(comparison.judges) or list(comparison.judges)
     names = {judge.name for judge in judges}
-    used = [test for test in as_used(found.tests) if test.measure in names]
+    used = [test for test in as_used(comparison.tests) if test.measure in names]
     return Overview(
-        headline=_headline(found, judges, used),
-        sure=how_sure(used, found.bootstrap.level),
-        text=" ".join((f"{found.title}.", *found.findings[:1])),
-        picture=_picture(found, judges, used),
-        blocks=tuple(_examples(found)),
+        headline=_headline(comparison, judges, used),
+        sure=how_sure(used, comparison.bootstrap.level),
+        text=" ".join((f"{comparison.title}.", *comparison.findings[:1])),
+        picture=_picture(comparison, judges, used),
+        blocks=tuple(_examples(comparison)),
     )
 
 
-def _examples(found: Comparison) -> Iterator[Block]:
-    if found.examples and found.examples.examples:
-        has_sides = len(found.sides) > 1
-        plain = plain_judges(next(iter(found.recipes.values())), found.judges, has_sides=has_sides)
-        shown = [each.system for each in found.examples.examples[0].summaries]
-        yield from to_look_at(found.examples, shown, plain, has_sides=has_sides)
+def _examples(comparison: Comparison) -> Iterator[Block]:
+    if comparison.examples and comparison.examples.examples:
+        has_sides = len(comparison.sides) > 1
+        plain = plain_judges(next(iter(comparison.recipes.values())), comparison.judges, has_sides=has_sides)
+        shown = [summary.system for summary in comparison.examples.examples[0].summaries]
+        yield from to_look_at(comparison.examples, shown, plain, has_sides=has_sides)
 
 
-def _headline(found: Comparison, judges: Sequence[JudgeNote], used: Sequence[Difference]) -> str:
-    said = verdict_counts(used, judges)
-    better, worse = (sum(each[word] > 0 for each in said.values()) for word in ("better", "worse"))
-    counts = f"of {counted(len(said), 'entry', 'entries')} {better} better and {worse} worse by some judge"
+def _headline(comparison: Comparison, judges: Sequence[JudgeNote], used: Sequence[Difference]) -> str:
+    by_entry = verdict_counts(used, judges)
+    better, worse = (sum(verdicts[word] > 0 for verdicts in by_entry.values()) for word in ("better", "worse"))
+    counts = f"of {counted(len(by_entry), 'entry', 'entries')} {better} better and {worse} worse by some judge"
     if not (better or worse):
-        is_few = rests_on_few(used, found.bootstrap.level)
+        is_few = rests_on_few(used, comparison.bootstrap.level)
         short = (
-            few_label("to tell entries apart", "document set", found.n_sets)
+            few_label("to tell entries apart", "document set", comparison.n_sets)
             if is_few
             else f"{UNSURE} between these entries"
         )
-        return headline(found.title, short)
-    first, judged = f"\u201c{found.entries[0].label}\u201d", counted(len(judges), "judge")
-    if len(said) == 1 and found.entries[0].label not in said:
-        ((label, mine),) = said.items()
-        words = [f"{word} by {mine[word]}" for word in ("better", "worse") if mine[word]]
-        whole = f"{' and '.join(words)} of {judged}" if len(judges) > 1 else words[0].split()[0]
+        return headline(comparison.title, short)
+    first, judged = f"\u201c{comparison.entries[0].label}\u201d", counted(len(judges), "judge")
+    if len(by_entry) == 1 and comparison.entries[0].label not in by_entry:
+        ((label, verdicts),) = by_entry.items()
+        words = [f"{word} by {verdicts[word]}" for word in ("better", "worse") if verdicts[word]]
+        outcome = f"{' and '.join(words)} of {judged}" if len(judges) > 1 else words[0].split()[0]
         return headline(
-            f"\u201c{label}\u201d is {whole} than {first}" if len(words) == 1 else f"{label} against {first}: {whole}",
-            whole,
+            f"\u201c{label}\u201d is {outcome} than {first}"
+            if len(words) == 1
+            else f"{label} against {first}: {outcome}",
+            outcome,
         )
-    return headline(found.title, f"against {first}: {counts}", counts)
+    return headline(comparison.title, f"against {first}: {counts}", counts)
 
 
-def _picture(found: Comparison, judges: Sequence[JudgeNote], used: Sequence[Difference]) -> Picture | None:
-    if not judges or not found.scores:
+def _picture(comparison: Comparison, judges: Sequence[JudgeNote], used: Sequence[Difference]) -> Picture | None:
+    if not judges or not comparison.scores:
         return None
-    labels = [entry.label for entry in found.entries][:MOST_ENTRIES]
+    labels = [entry.label for entry in comparison.entries][:MOST_ENTRIES]
     shown = judges[: max(1, MOST_LANES // len(labels))]
-    plain = plain_judges(next(iter(found.recipes.values())), shown, has_sides=len(found.sides) > 1)
+    plain = plain_judges(next(iter(comparison.recipes.values())), shown, has_sides=len(comparison.sides) > 1)
     clear = {(test.measure, test.system) for test in used if test.is_clear}
 
     def row_of(judge: JudgeNote) -> PictureRow:
-        means = _most_drawn([e for e in of_judge(found.scores, judge) if e.side is None])
+        means = _most_drawn([e for e in of_judge(comparison.scores, judge) if e.side is None])
         lanes = (
             lane(means[label], label, place, is_clear=(judge.name, label) in clear)
             for place, label in enumerate(labels)
@@ -88,14 +90,14 @@ def _picture(found: Comparison, judges: Sequence[JudgeNote], used: Sequence[Diff
         keys=(
             f"clear: clearly better or worse than {labels[0]}",
             "unsure: no clear difference",
-            f"interval: {100 * found.bootstrap.level:g} % interval",
+            f"interval: {100 * comparison.bootstrap.level:g} % interval",
         ),
     )
 
 
 def _most_drawn(scores: Sequence[Score]) -> Mapping[str, Score]:
-    """Of each entry the score with as many candidates as it has."""
-    found: dict[str, Score] = {}
-    for each in sorted(scores, key=lambda each: each.k):
-        found[each.system] = each
-    return found
+    """The score of each entry with as many candidates as it has."""
+    by_entry: dict[str, Score] = {}
+    for score in sorted(scores, key=lambda score: score.k):
+        by_entry[score.system] = score
+    return by_entry

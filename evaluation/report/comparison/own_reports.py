@@ -32,23 +32,23 @@ def with_own_reports(entries: Sequence[Entry], pairs: Sequence[Pair], tests: Seq
     reports = {run: _words(outputs) for run, outputs in of_runs.items()}
     runs = {entry.label: entry.run for entry in entries}
     sources = {names_of(pair): (_source(pair[0]), _source(pair[1])) for pair in pairs}
-    found = []
+    results = []
     for test in tests:
         key = (*sources[test.systems], test.measure, test.side)
-        own = reports.get(runs[test.system], {})
-        word = next((words[key] for words in (own, *reports.values()) if key in words), test.verdict)
-        found.append(test if word == test.verdict else test.model_copy(update={"own_report": word}))
-    return found
+        run_words = reports.get(runs[test.system], {})
+        word = next((words[key] for words in (run_words, *reports.values()) if key in words), test.verdict)
+        results.append(test if word == test.verdict else test.model_copy(update={"own_report": word}))
+    return results
 
 
 def _words(outputs: Sequence[PolicyOutput]) -> Words:
-    """What a run's report says of its differences, either way round."""
+    """The verdicts of a run's report on its differences, either way round."""
     by_name = {system.label: _source(system) for system in systems_of(outputs)}
     words: Words = {}
-    for each in PolicyNumbers(outputs[0].phase.recipe, outputs).concluded.differences:
-        first, second = (by_name[name] for name in (each.system, each.reference))
-        words[first, second, each.measure, each.side] = each.verdict
-        words[second, first, each.measure, each.side] = OPPOSITE.get(each.verdict, each.verdict)
+    for difference in PolicyNumbers(outputs[0].phase.recipe, outputs).concluded.differences:
+        first, second = (by_name[name] for name in (difference.system, difference.reference))
+        words[first, second, difference.measure, difference.side] = difference.verdict
+        words[second, first, difference.measure, difference.side] = OPPOSITE.get(difference.verdict, difference.verdict)
     return words
 
 

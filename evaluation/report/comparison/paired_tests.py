@@ -28,23 +28,26 @@ def pairs(systems: Sequence[System]) -> list[Pair]:
     first, leader = next(iter(one_draw.values()), None), next(iter(at_their_best), None)
     wanted: list[tuple[System, System | None]] = []
     for k in dict.fromkeys(system.k for system in systems):
-        reference, *others = [system for system in systems if system.k == k]
-        wanted += [(other, reference) for other in others]
+        reference, *rivals = [system for system in systems if system.k == k]
+        wanted += [(rival, reference) for rival in rivals]
     wanted += [(best, one_draw.get(best.label)) for best in at_their_best if best.k > 1]
     wanted += [
-        (best, other) for best in at_their_best for other in (first, leader) if other and best.label != other.label
+        (best, reference)
+        for best in at_their_best
+        for reference in (first, leader)
+        if reference and best.label != reference.label
     ]
-    found: dict[SystemPair, Pair] = {}
-    for one, other in wanted:
-        if other:
-            found.setdefault(names_of((one, other)), (one, other))
-    return list(found.values())
+    by_names: dict[SystemPair, Pair] = {}
+    for system, rival in wanted:
+        if rival:
+            by_names.setdefault(names_of((system, rival)), (system, rival))
+    return list(by_names.values())
 
 
 def names_of(pair: Pair) -> SystemPair:
-    """What its tests call a pair."""
-    one, other = pair
-    return SystemPair(one.label, other.label, one.k, other.k)
+    """The names of a pair in its tests."""
+    first, second = pair
+    return SystemPair(first.label, second.label, first.k, second.k)
 
 
 def paired_tests(measured: Measured, tested: Sequence[Pair], lengths: Lengths) -> list[Contrast]:
@@ -60,9 +63,9 @@ def paired_tests(measured: Measured, tested: Sequence[Pair], lengths: Lengths) -
     contrasts = []
     for first, second in tested:
         gaps = minus(values[id(first)], values[id(second)])
-        for each in lengths.compare.tested(measured, names_of((first, second)), gaps):
-            parts = lengths.parts(measured.name, first, second, each.difference.side)
-            contrasts.append(replace(each, difference=each.difference.model_copy(update=parts)))
+        for contrast in lengths.compare.tested(measured, names_of((first, second)), gaps):
+            parts = lengths.parts(measured.name, first, second, contrast.difference.side)
+            contrasts.append(replace(contrast, difference=contrast.difference.model_copy(update=parts)))
     return contrasts
 
 
@@ -80,7 +83,7 @@ def in_halves(
         baselines: of what a reward must beat; the best against one draw may be among both, and is asked the same in both.
         low_grades: of shares of bad grades between entries.
     """
-    used = {test.systems for test in as_used([each.difference for each in tests])}
+    used = {test.systems for test in as_used([contrast.difference for contrast in tests])}
 
     def of_test(test: Difference) -> Half:
         is_by_design = test.k != test.reference_k
@@ -92,9 +95,9 @@ def in_halves(
         return half_of(judges, test, is_headline=is_used, is_by_design=is_draw)
 
     return (
-        [each.asked_in(of_test(each.difference)) for each in tests],
-        [each.asked_in(of_baseline(each.difference)) for each in baselines],
-        [each.asked_in(of_test(each.difference)) for each in low_grades],
+        [contrast.asked_in(of_test(contrast.difference)) for contrast in tests],
+        [contrast.asked_in(of_baseline(contrast.difference)) for contrast in baselines],
+        [contrast.asked_in(of_test(contrast.difference)) for contrast in low_grades],
     )
 
 
@@ -105,14 +108,14 @@ def as_used(tests: Sequence[Difference]) -> list[Difference]:
     best of all against one draw of it.
     """
     overall = [test for test in tests if test.side is None]
-    most: dict[str, int] = {}
+    best_k: dict[str, int] = {}
     for test in overall:
         for label, k in ((test.system, test.k), (test.reference, test.reference_k)):
-            most[label] = max(k, most.get(label, 1))
-    others = [test for test in overall if test.system != test.reference]
-    if not others:
-        return [test for test in overall if test.k == most[test.system]]
-    first = others[0].reference
-    best = [t for t in others if (t.k, t.reference, t.reference_k) == (most[t.system], first, most[first])]
-    in_order = list(dict.fromkeys(test.system for test in others))
+            best_k[label] = max(k, best_k.get(label, 1))
+    of_two = [test for test in overall if test.system != test.reference]
+    if not of_two:
+        return [test for test in overall if test.k == best_k[test.system]]
+    first = of_two[0].reference
+    best = [t for t in of_two if (t.k, t.reference, t.reference_k) == (best_k[t.system], first, best_k[first])]
+    in_order = list(dict.fromkeys(test.system for test in of_two))
     return sorted(best, key=lambda test: in_order.index(test.system))

@@ -32,11 +32,11 @@ def chance_to_win(first: Weighted, second: Weighted) -> float | None:
     """
     if not first or not second:
         return None
-    mine, other = np.array(first), np.array(second)  # (draws, 2): score, chance
-    differences = mine[:, None, 0] - other[None, :, 0]
+    first_draws, second_draws = np.array(first), np.array(second)  # (draws, 2): score, chance
+    differences = first_draws[:, None, 0] - second_draws[None, :, 0]
     # scores that differ in rounding alone are ties
     won = (differences > NOISE) + 0.5 * (np.abs(differences) <= NOISE)
-    return float(mine[:, 1] @ won @ other[:, 1])
+    return float(first_draws[:, 1] @ won @ second_draws[:, 1])
 
 
 def rank(
@@ -67,20 +67,20 @@ def rank(
     won = won[compared]
     labels, names = list(by_label), [sets[request] for request in compared]
     of_sets = cluster_sums(won, names)
-    whole = of_sets.sum(axis=0)
-    point, without = strengths(whole, PRIOR), np.array([strengths(whole - each, PRIOR) for each in of_sets])
-    found = jackknife_t(point, without, np.ones(without.shape, dtype=bool), compare.bootstrap.level)
-    low, high, places = found.low, found.high, order(point)
+    total = of_sets.sum(axis=0)
+    point, without = strengths(total, PRIOR), np.array([strengths(total - of_set, PRIOR) for of_set in of_sets])
+    intervals = jackknife_t(point, without, np.ones(without.shape, dtype=bool), compare.bootstrap.level)
+    low, high, places = intervals.low, intervals.high, order(point)
     wins, games = won.sum(axis=(0, 2)), (won + won.transpose(0, 2, 1)).sum(axis=(0, 2))
     rows = (
         Strength(
-            system=labels[each],
-            value=float(point[each]),
-            low=defined(low[each]),
-            high=defined(high[each]),
-            won=float(wins[each] / games[each]) if games[each] else None,
+            system=labels[place],
+            value=float(point[place]),
+            low=defined(low[place]),
+            high=defined(high[place]),
+            won=float(wins[place] / games[place]) if games[place] else None,
         )
-        for each in places
+        for place in places
     )
     ranking = Ranking(
         measure=judge.name,
@@ -93,18 +93,18 @@ def rank(
         rows=tuple(rows),
     )
     # how much more often the first of the ranking wins against each other one, and then all other pairs
-    first, *others = places
-    pairs = [*((first, other) for other in others), *combinations(others, 2)]
-    of_page = np.zeros((len(compare.set_ids), *whole.shape))
+    first, *rivals = places
+    pairs = [*((first, rival) for rival in rivals), *combinations(rivals, 2)]
+    of_page = np.zeros((len(compare.set_ids), *total.shape))
     of_page[[compare.set_ids.index(name) for name in dict.fromkeys(names)]] = of_sets
-    added = np.array([of_page[:, one, other] - of_page[:, other, one] for one, other in pairs]).T
-    weights = np.array([of_page[:, one, other] + of_page[:, other, one] for one, other in pairs]).T
-    half: Half = "others" if judge.role == "report" else "by design"
-    return ranking, Question(half, np.where(weights > 0, added, np.nan), weights)
+    added = np.array([of_page[:, i, j] - of_page[:, j, i] for i, j in pairs]).T
+    weights = np.array([of_page[:, i, j] + of_page[:, j, i] for i, j in pairs]).T
+    family: Half = "others" if judge.role == "report" else "by design"
+    return ranking, Question(family, np.where(weights > 0, added, np.nan), weights)
 
 
 def leading(ranking: Ranking, answer: Concluded, level: float) -> Ranking:
-    """The same; it leads where its first entry clearly wins more often than it loses against every other one."""
+    """The ranking; it leads where its first entry clearly wins more often than it loses against every other one."""
     n_others = len(ranking.rows) - 1
     is_ahead = (answer.low[:n_others] > NOISE) & (answer.p_value[:n_others] <= 1 - level)
     return ranking.model_copy(update={"leads": bool(is_ahead.all()) and ranking.n_sets >= LEAST_SETS})
@@ -113,9 +113,9 @@ def leading(ranking: Ranking, answer: Concluded, level: float) -> Ranking:
 def _wins(entries: Sequence[Sequence[Weighted]], lower_wins: bool) -> NDArray[np.float64]:
     """Wins of each request, shape (requests, entries, entries)."""
     won = np.zeros((len(entries[0]) if entries else 0, len(entries), len(entries)))
-    for i, mine in enumerate(entries):
-        for j, other in enumerate(entries[:i]):
-            for request, (a, b) in enumerate(zip(mine, other, strict=True)):
+    for i, draws in enumerate(entries):
+        for j, rival_draws in enumerate(entries[:i]):
+            for request, (a, b) in enumerate(zip(draws, rival_draws, strict=True)):
                 chance = chance_to_win(b, a) if lower_wins else chance_to_win(a, b)
                 if chance is not None:
                     won[request, i, j], won[request, j, i] = chance, 1 - chance

@@ -46,19 +46,19 @@ def round_entries(entry: Entry) -> list[Entry]:
     finals = read_jsonl(entry.folder / CANDIDATES, Candidate)
     contracts = {request.id: request.contract for request in iter_jsonl(entry.folder / REQUESTS, SummaryRequest)}
     speaking = sorted({turn.round for turn in turns if turn.is_candidate})
-    by_round = {n: found for n in speaking if (found := list(_candidates(n, turns, finals, contracts)))}
+    by_round = {n: candidates for n in speaking if (candidates := list(_candidates(n, turns, finals, contracts)))}
     if not by_round:
         return [entry]
     phase = replace(entry.output.phase, name=f"{entry.output.phase.name}/{ROUNDS}")
-    _judge(phase, [c for found in by_round.values() for c in found])
+    _judge(phase, [c for candidates in by_round.values() for c in candidates])
     entries = []
-    for number, found in by_round.items():
-        label, n = f"{entry.label} round {number}", n_draws(phase, len(found))
+    for number, candidates in by_round.items():
+        label, n = f"{entry.label} round {number}", n_draws(phase, len(candidates))
         so_far = [turn for turn in turns if turn.round <= number]
         # what of the prompts was shared is counted for the whole run alone
         tokens = sum(turn.n_tokens for turn in so_far)
         cost = Cost(label=label, calls=len(so_far) / n, tokens=tokens / n, prefilled=None)
-        output = _output(entry, phase, {candidate.id for candidate in found})
+        output = _output(entry, phase, {candidate.id for candidate in candidates})
         entries.append(replace(entry, label=label, round=number, output=output, cost=cost))
     return entries
 
@@ -72,22 +72,22 @@ def _candidates(
         if turn.is_candidate and turn.round <= number:
             last[turn.request_id, turn.index] = turn
     for final in finals:
-        if said := last.get((final.request_id, final.index)):
-            checked = check_output(contracts[final.request_id], said.text)
+        if answer := last.get((final.request_id, final.index)):
+            checked = check_output(contracts[final.request_id], answer.text)
             yield final.model_copy(
                 update={
                     "id": digest([final.id, number]),
                     "text": checked.text,
-                    "raw_text": said.text,
+                    "raw_text": answer.text,
                     "issues": checked.issues,
                     "contract_ok": checked.ok,
-                    "seed": said.seed,
-                    "prompt_digest": said.prompt_digest,
-                    "n_prompt_tokens": said.n_prompt_tokens,
+                    "seed": answer.seed,
+                    "prompt_digest": answer.prompt_digest,
+                    "n_prompt_tokens": answer.n_prompt_tokens,
                     "token_ids": (),
-                    "n_tokens": said.n_tokens,
-                    "finish_reason": said.finish_reason,
-                    "logps": said.logps,
+                    "n_tokens": answer.n_tokens,
+                    "finish_reason": answer.finish_reason,
+                    "logps": answer.logps,
                 }
             )
 
@@ -105,7 +105,11 @@ def _judge(phase: Phase, candidates: Sequence[Candidate]) -> None:
         write_jsonl(phase.folder / CANDIDATES, (c for request_id in order for c in by_request.get(request_id, ())))
         return RoundCounts(candidates=len(candidates))
 
-    inputs = {"turns": file_digest(source / TURNS), "candidates": [each.id for each in candidates], "order": "requests"}
+    inputs = {
+        "turns": file_digest(source / TURNS),
+        "candidates": [candidate.id for candidate in candidates],
+        "order": "requests",
+    }
     Stage(ROUNDS, phase.folder, inputs, (REQUESTS, CANDIDATES)).run(write)
     receipt, _ = judge_by(phase, open_judges({name: phase.recipe.judges[name] for name in phase.judges}), apart=True)
     refuse_unscored(phase, receipt)
@@ -118,5 +122,5 @@ def _output(entry: Entry, phase: Phase, ids: Set[str]) -> PolicyOutput:
         (request, score_group(phase, request, [c for c in candidates if c.id in ids], judgements, ranges))
         for request, candidates, judgements in with_judgements(phase.folder)
     )
-    found = policy_output(phase, groups, entry.output.signatures, compared)
-    return replace(found, policy=entry.output.policy, phase=entry.output.phase)
+    output = policy_output(phase, groups, entry.output.signatures, compared)
+    return replace(output, policy=entry.output.policy, phase=entry.output.phase)

@@ -39,31 +39,31 @@ def name_runs(paths: Sequence[Path], overrides: Sequence[str], sweeps: Sequence[
         RecipeError: a recipe is wrong, a sweep fits no recipe, or two runs have the same name or folder; all are listed.
     """
     swept = [_Setting.sweep(text) for text in sweeps]
-    unused = [each.key for each, *_ in swept if not any(has_section(path, each.key) for path in paths)]
+    unused = [setting.key for setting, *_ in swept if not any(has_section(path, setting.key) for path in paths)]
     mistakes = [
         f"--over {key}: no recipe has the section {key.rpartition('.')[0]!r}; write it into the recipe that is meant"
         for key in unused
     ]
-    found: list[NamedRecipe] = []
+    runs: list[NamedRecipe] = []
     for path in paths:
-        mine = [settings for settings in swept if has_section(path, settings[0].key)]
-        for settings in product(*mine):
+        grid = [settings for settings in swept if has_section(path, settings[0].key)]
+        for settings in product(*grid):
             try:
                 recipe = load_recipe(path, [*overrides, *(setting.override for setting in settings)])
             except RecipeError as error:
                 mistakes.append(str(error))
                 continue
             label = " ".join([path.stem, *(setting.label for setting in settings)])
-            found.append(NamedRecipe(label, recipe.model_copy(update={"output": out / RUNS / folder_name(label)})))
-    mistakes += _same("are called", (each.label for each in found))
-    mistakes += _same("lie in", (str(each.recipe.output) for each in found))
+            runs.append(NamedRecipe(label, recipe.model_copy(update={"output": out / RUNS / folder_name(label)})))
+    mistakes += _same("are called", (run.label for run in runs))
+    mistakes += _same("lie in", (str(run.recipe.output) for run in runs))
     if mistakes:
         raise RecipeError(listed(mistakes))
-    return found
+    return runs
 
 
 def usual_budgets(runs: Sequence[NamedRecipe]) -> list[int]:
-    """Those of Ri et al. 2025, and as many candidates as each recipe asks for."""
+    """The budgets of Ri et al. 2025, and as many candidates as each recipe asks for."""
     return sorted({*BUDGETS, *map(_most_candidates, runs)})
 
 
@@ -80,19 +80,19 @@ def refuse_unlike(runs: Sequence[NamedRecipe], budgets: Sequence[int]) -> None:
         DataError: a corpus is wrong.
     """
     first, mistakes = runs[0], []
-    most = max(map(_most_candidates, runs))
-    if min(budgets) > most:
-        mistakes.append(f"--budgets: no recipe asks for more than {most} candidates of a request")
+    n_candidates = max(map(_most_candidates, runs))
+    if min(budgets) > n_candidates:
+        mistakes.append(f"--budgets: no recipe asks for more than {n_candidates} candidates of a request")
     expected = _test_requests(first.recipe)
     for run in runs[1:]:
-        found = _test_requests(run.recipe)
-        other = expected.keys() ^ found.keys()
-        if other:
+        requests = _test_requests(run.recipe)
+        difference = expected.keys() ^ requests.keys()
+        if difference:
             mistakes.append(
-                f"{run.label}: {len(other)} test requests are in this recipe or in {first.label!r} only, for example "
-                f"{min(other)!r}; give both the same corpus"
+                f"{run.label}: {len(difference)} test requests are in this recipe or in {first.label!r} only, for example "
+                f"{min(difference)!r}; give both the same corpus"
             )
-        elif changed := [i for i in expected if _asked(expected[i]) != _asked(found[i])]:
+        elif changed := [i for i in expected if _asked(expected[i]) != _asked(requests[i])]:
             mistakes.append(
                 f"{run.label}: {len(changed)} test requests have another side, other documents or another contract than in "
                 f"{first.label!r}, for example {changed[0]!r}; give both the same corpus and the same task"
@@ -112,7 +112,7 @@ def _test_requests(recipe: Recipe) -> dict[str, SummaryRequest]:
 
 
 def _asked(request: SummaryRequest) -> tuple[str, str, Contract]:
-    """What must be the same for summaries of a request to be compared; summaries of all sides may differ in their length."""
+    """The parts of a request that comparable summaries have in common; summaries of all sides may differ in their length."""
     length = {"sentences": None, "words": None} if request.perspective is None else {}
     return request.side, request.source, request.contract.model_copy(update=length)
 
@@ -144,8 +144,8 @@ class _Setting:
                 "in brackets"
             )
         # true is no 1
-        told = [(value is True or value is False, value) for value in values]
-        if twice := [value for place, (_, value) in enumerate(told) if told[place] in told[:place]]:
+        keys = [(value is True or value is False, value) for value in values]
+        if twice := [value for place, (_, value) in enumerate(keys) if keys[place] in keys[:place]]:
             raise RecipeError(f"--over {shortened(text)}: {shortened(twice[0])} is there twice; write each value once")
         return [cls(key, value) for value in values]
 
@@ -168,7 +168,7 @@ def folder_name(label: str) -> str:
     return safe if safe == plain else f"{safe[:LONGEST]}-{digest(label, 6)}"
 
 
-def _same(what: str, texts: Iterable[str]) -> list[str]:
+def _same(verb: str, texts: Iterable[str]) -> list[str]:
     return [
-        f"two runs {what} {text!r}; give each recipe a file name and an output of its own" for text in repeated(texts)
+        f"two runs {verb} {text!r}; give each recipe a file name and an output of its own" for text in repeated(texts)
     ]

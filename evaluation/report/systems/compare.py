@@ -47,7 +47,7 @@ COMPARISONS = {
 
 @dataclass(frozen=True)
 class Trait:
-    """What is counted of summaries besides their scores, and how."""
+    """A quantity counted of summaries besides their scores, and how."""
 
     name: str
     how: str
@@ -95,11 +95,11 @@ class Comparer:
     def differences(self, measured: Measured, by_system: Mapping[str, Values]) -> list[Contrast]:
         """Mean paired differences of every comparison whose two systems are there, by side and overall."""
         pairs = self.paired(by_system).items()
-        return [each for pair, values in pairs for each in self.tested(measured, SystemPair(*pair), values)]
+        return [contrast for pair, values in pairs for contrast in self.tested(measured, SystemPair(*pair), values)]
 
-    def tested(self, measured: Measured, whose: SystemPair, differences: Values) -> list[Contrast]:
+    def tested(self, measured: Measured, systems: SystemPair, differences: Values) -> list[Contrast]:
         """The mean of differences of every side, then of all requests, of which nothing is concluded yet."""
-        return [self._tested(measured, whose, side, *self.of_side(differences, side)) for side in self.sides_and_all]
+        return [self._tested(measured, systems, side, *self.of_side(differences, side)) for side in self.sides_and_all]
 
     def paired(self, by_system: Mapping[str, Values]) -> dict[tuple[str, str], list[float | None]]:
         """Differences request by request, by comparison; None where one of the two systems has no value."""
@@ -109,7 +109,7 @@ class Comparer:
             if first in by_system and second in by_system
         }
 
-    def gap(self, judge: JudgeNote, whose: SystemPair, values: Values) -> Contrast | None:
+    def gap(self, judge: JudgeNote, systems: SystemPair, values: Values) -> Contrast | None:
         """The worst and the best side by their means, and how far they are apart within a document set.
 
         A set counts when both sides have a value; the others are left out and counted. Should the sets that have both
@@ -129,11 +129,13 @@ class Comparer:
         if np.nansum(gaps) < 0:
             worst, best, gaps = best, worst, -gaps
         pairs = (pair for pair in combinations(means, 2) if set(pair) != {low, high})
-        others = [by_set[:, self.sides.index(one)] - by_set[:, self.sides.index(other)] for one, other in pairs]
-        contrast = self._tested(judge, whose, None, [defined(each) for each in gaps], self.set_ids)
+        other_gaps = [
+            by_set[:, self.sides.index(first)] - by_set[:, self.sides.index(second)] for first, second in pairs
+        ]
+        contrast = self._tested(judge, systems, None, [defined(set_gap) for set_gap in gaps], self.set_ids)
         question = contrast.question
-        if others:
-            table = np.array(others).T
+        if other_gaps:
+            table = np.array(other_gaps).T
             added, weights = np.c_[question.added, table], np.c_[question.weights, ~np.isnan(table)]
             question = replace(question, added=added, weights=weights)
         gap = SideGap(worst=worst, best=best, **dict(contrast.difference))
@@ -143,25 +145,25 @@ class Comparer:
         """Values of systems as `worst_groups` takes them: (systems, requests) to (systems, sets, sides), nan for none."""
         table = np.asarray(values, dtype=float)
         sets = {name: place for place, name in enumerate(dict.fromkeys(self.sets))}
-        found = np.full((len(table), len(sets), len(self.sides)), np.nan)
-        found[:, [sets[each] for each in self.sets], [self.sides.index(side) for side in self.request_sides]] = table
-        return found
+        by_set = np.full((len(table), len(sets), len(self.sides)), np.nan)
+        by_set[:, [sets[name] for name in self.sets], [self.sides.index(side) for side in self.request_sides]] = table
+        return by_set
 
     def of_side(self, values: Values, side: str | None) -> tuple[list[float | None], list[str]]:
         """The values of a side's requests and their document sets; of all requests for None."""
         rows = zip(values, self.sets, self.request_sides, strict=True)
-        kept = [(value, document_set) for value, document_set, s in rows if side is None or s == side]
-        return [value for value, _ in kept], [document_set for _, document_set in kept]
+        selected = [(value, document_set) for value, document_set, s in rows if side is None or s == side]
+        return [value for value, _ in selected], [document_set for _, document_set in selected]
 
     def _tested(
-        self, measured: Measured, whose: SystemPair, side: str | None, values: Values, sets: Sequence[str]
+        self, measured: Measured, systems: SystemPair, side: str | None, values: Values, sets: Sequence[str]
     ) -> Contrast:
         scale = differences_scale(measured.scale)
         mean = cluster_interval(values, sets, self.bootstrap, scale=scale)
         sums = self._sums(values, sets)
         added = np.where(sums[:, 1:] > 0, sums[:, :1], np.nan)
         difference = Difference(
-            **asdict(whose),
+            **asdict(systems),
             **self._number(measured, side, values, sets, mean),
             p_value=sign_flip_p_value(values, sets, exchanges(self.bootstrap)),
             of_judge=measured.of_judge if isinstance(measured, Trait) else "",
@@ -184,13 +186,13 @@ class Comparer:
         }
 
     def _by_set(self, values: Values, sets: Sequence[str]) -> BySet:
-        """What each document set says of the mean."""
+        """The part of each document set in the mean."""
         columns = self._sums(values, sets)
-        said = pseudo_values(lambda sums: over(sums[..., :1], sums[..., 1:]), columns, columns[:, 1:] > 0)
-        return what_sets_say(said[:, 0])
+        contributions = pseudo_values(lambda sums: over(sums[..., :1], sums[..., 1:]), columns, columns[:, 1:] > 0)
+        return what_sets_say(contributions[:, 0])
 
     def _sums(self, values: Values, sets: Sequence[str]) -> Floats:
-        """Of each document set the sum of the values and their number, (sets, 2)."""
+        """The sum of each document set's values and their number, (sets, 2)."""
         place = {name: k for k, name in enumerate(self.set_ids)}
         columns = np.zeros((len(place), 2))
         for value, name in zip(values, sets, strict=True):

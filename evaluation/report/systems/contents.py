@@ -70,7 +70,7 @@ class Difference(Score):
 
     @property
     def systems(self) -> SystemPair:
-        """What is compared with what."""
+        """The two systems that are compared."""
         return SystemPair(self.system, self.reference, self.k, self.reference_k)
 
 
@@ -135,7 +135,7 @@ class RoundStep(Record):
 
 
 class Rounds(Record):
-    """What the adapters of several rounds give for the test sets, one draw each."""
+    """The scores of the adapters of several rounds on the test sets, one draw each."""
 
     # None is the untrained model
     rounds: tuple[int | None, ...]
@@ -182,7 +182,7 @@ class Finding(Record):
 
 
 class PhaseTotals(Record):
-    """What a phase holds after everything was left out that is in the ledger."""
+    """The counts of a phase after everything was left out that is in the ledger."""
 
     phase: str
     requests: int
@@ -251,7 +251,7 @@ class StageRow(Record):
 
 
 class Provenance(Record):
-    """What the run was made with."""
+    """The models, prompts, versions and stages that the run was made with."""
 
     recipe: dict[str, Any]
     # distribution -> version; several when stages ran in different environments

@@ -21,26 +21,30 @@ class Contrast:
     # where differences lie; None where they may be anything
     scale: Scale | None = None
 
-    def asked_in(self, half: Half) -> "Contrast":
-        """The same, tested in that half of the level."""
-        return replace(self, question=replace(self.question, half=half))
+    def asked_in(self, family: Half) -> "Contrast":
+        """The contrast, tested in that half of the level."""
+        return replace(self, question=replace(self.question, half=family))
 
-    def concluded(self, found: Concluded, level: float) -> Difference:
+    def concluded(self, answer: Concluded, level: float) -> Difference:
         """The difference with the bounds and the verdict that its page gives."""
-        each = self.difference
+        difference = self.difference
         bounds: Bounds = (None, None)
-        adjusted = None if np.isnan(found.p_value[0]) else max(float(found.p_value[0]), each.p_value or 0.0)
-        low, high = float(found.low[0]), float(found.high[0])
-        if each.value is not None and np.isfinite(low) and np.isfinite(high):
-            bounds = cut_to(self.scale, each.value, low, high)
-        said = verdict(bounds, adjusted, level=level, n_sets=each.n_sets)
-        return each.model_copy(update={"low": bounds[0], "high": bounds[1], "adjusted": adjusted, "verdict": said})
+        adjusted = None if np.isnan(answer.p_value[0]) else max(float(answer.p_value[0]), difference.p_value or 0.0)
+        low, high = float(answer.low[0]), float(answer.high[0])
+        if difference.value is not None and np.isfinite(low) and np.isfinite(high):
+            bounds = cut_to(self.scale, difference.value, low, high)
+        word = verdict(bounds, adjusted, level=level, n_sets=difference.n_sets)
+        return difference.model_copy(
+            update={"low": bounds[0], "high": bounds[1], "adjusted": adjusted, "verdict": word}
+        )
 
 
 def conclude(
     contrasts: Sequence[Contrast], plan: Bootstrap, claims: Sequence[Question] = ()
 ) -> tuple[list[Difference], list[Concluded]]:
     """All differences of a page with verdicts, and what is to be said of the tests of its other claims."""
-    found = answers([*(each.question for each in contrasts), *claims], plan)
-    told = [each.concluded(its, plan.level) for each, its in zip(contrasts, found, strict=False)]
-    return told, found[len(contrasts) :]
+    conclusions = answers([*(contrast.question for contrast in contrasts), *claims], plan)
+    differences = [
+        contrast.concluded(conclusion, plan.level) for contrast, conclusion in zip(contrasts, conclusions, strict=False)
+    ]
+    return differences, conclusions[len(contrasts) :]

@@ -37,33 +37,33 @@ class Lengths:
         self.curve = cache(self._curve)
 
     def slope(self, judge: str) -> Number | None:
-        """What 10 % more words go with; None where no request has candidates of several lengths."""
+        """The change of score that 10 % more words go with; None where no request has candidates of several lengths."""
         return slope_of(judge, self.curve(judge), self.compare.bootstrap.level)
 
     def parts(self, judge: str, first: System, second: System, side: str | None) -> dict[str, Number]:
-        """What is left of the first minus the second at equal length, and what goes with it, by the names that differences have.
+        """The first minus the second at equal length, and the part that goes with length, by the names that differences have.
 
         Over the requests of a side or all; nothing where lengths say nothing.
         """
         curve = self.curve(judge)
-        both = self._expected(judge, first) - self._expected(judge, second)  # (requests, 1 + WIDTH)
+        gaps = self._expected(judge, first) - self._expected(judge, second)  # (requests, 1 + WIDTH)
         is_asked = np.array([side in (None, of) for of in self.compare.request_sides])
-        kept = is_asked & ~np.isnan(both).any(axis=1)
-        ours = np.where(kept[:, None], np.nan_to_num(both), 0.0)
-        sums = np.concatenate([cluster_sums(np.c_[kept, ours], self.compare.sets), curve], axis=1)
+        is_known = is_asked & ~np.isnan(gaps).any(axis=1)
+        known_gaps = np.where(is_known[:, None], np.nan_to_num(gaps), 0.0)
+        sums = np.concatenate([cluster_sums(np.c_[is_known, known_gaps], self.compare.sets), curve], axis=1)
         n_sets = int((sums[:, 0] > 0).sum())
         if not n_sets or not curve[:, -1].any():
             return {}
         level = self.compare.bootstrap.level
-        found = t_interval(_parts, sums, np.repeat(sums[:, :1] > 0, 2, axis=1), level)
+        intervals = t_interval(_parts, sums, np.repeat(sums[:, :1] > 0, 2, axis=1), level)
         return {
-            name: Number(value=float(found.estimate[place]), low=low, high=high)
+            name: Number(value=float(intervals.estimate[place]), low=low, high=high)
             for place, name in enumerate(("by_length", "at_equal_length"))
-            for low, high in [bounds_of(n_sets, found.low[place], found.high[place], level)]
+            for low, high in [bounds_of(n_sets, intervals.low[place], intervals.high[place], level)]
         }
 
     def _curve(self, judge: str) -> Floats:
-        """What each set adds to the curve, (sets, COLUMNS)."""
+        """The sums that each set adds to the curve, (sets, COLUMNS)."""
         rows = np.zeros((len(self.compare.sets), COLUMNS))
         for output in self._outputs:
             rows += rows_of_curve(output.trait(WORDS), output.column(judge), self._bends)
@@ -74,15 +74,15 @@ class Lengths:
         scores = system.output.column(judge)
         basis = basis_of(system.output.trait(WORDS), scores, self._bends)
         columns = [np.where(np.isnan(basis[..., 0]), np.nan, scores), *np.moveaxis(basis, -1, 0)]
-        return np.array([system.output.ranked.expected_best(each, system.k) for each in columns], dtype=float).T
+        return np.array([system.output.ranked.expected_best(column, system.k) for column in columns], dtype=float).T
 
 
 def share_by_length(difference: Difference) -> float | None:
     """Share of a clear difference that goes with length, where that is clear, too, and half of it or more."""
-    found = difference.by_length
-    if found is None or difference.verdict == "no clear difference" or not difference.value:
+    part = difference.by_length
+    if part is None or difference.verdict == "no clear difference" or not difference.value:
         return None
-    share = (found.value or 0.0) / difference.value
+    share = (part.value or 0.0) / difference.value
     return share if is_by_length(difference) and share >= MOST_OF_IT else None
 
 

@@ -11,38 +11,47 @@ from .contents import Examples, RequestExample
 MOST_EXAMPLES = 2
 
 
-def to_look_at(found: Examples, shown: Sequence[str], plain: Mapping[str, str], *, has_sides: bool) -> Iterator[Block]:
+def to_look_at(
+    examples: Examples, shown: Sequence[str], plain: Mapping[str, str], *, has_sides: bool
+) -> Iterator[Block]:
     """The requests of the largest loss and gain.
 
     Args:
-        found: in that order.
+        examples: in that order.
         shown: systems whose summaries are shown, the last one first.
         plain: what judges are called.
         has_sides: whether there are several sides; else words are marked that no document has.
     """
-    if not found.examples:
+    if not examples.examples:
         return
-    chosen = list(dict.fromkeys((0, len(found.examples) - 1)))[:MOST_EXAMPLES]
-    whose = "words that only the other side\u2019s documents have" if has_sides else "words that no document has"
-    which = "largest loss and largest gain" if len(chosen) > 1 else "an example"
-    yield Heading("Look for yourself", lead=f"By {plain.get(found.measure, found.measure)}: {which}. Marked: {whose}.")
+    chosen = list(dict.fromkeys((0, len(examples.examples) - 1)))[:MOST_EXAMPLES]
+    mark = "words that only the other side\u2019s documents have" if has_sides else "words that no document has"
+    selection = "largest loss and largest gain" if len(chosen) > 1 else "an example"
+    yield Heading(
+        "Look for yourself", lead=f"By {plain.get(examples.measure, examples.measure)}: {selection}. Marked: {mark}."
+    )
     for place in chosen:
-        yield from _example(found.examples[place], shown, has_sides=has_sides)
+        yield from _example(examples.examples[place], shown, has_sides=has_sides)
 
 
 def _example(example: RequestExample, shown: Sequence[str], *, has_sides: bool) -> Iterator[Block]:
     yield Heading(
         example.topic, 3, note=f"{example.side}, {signed(example.difference)}" if len(shown) > 1 else example.side
     )
-    own = {
+    side_words = {
         word
         for side, text in example.documents
         if side in ("", example.side) or not has_sides
         for word in content_tokens(text)
     }
-    other = {word for side, text in example.documents if side != example.side for word in content_tokens(text)}
-    for each in sorted(
-        (each for each in example.summaries if each.system in shown), key=lambda each: -shown.index(each.system)
+    other_words = {word for side, text in example.documents if side != example.side for word in content_tokens(text)}
+    for summary in sorted(
+        (summary for summary in example.summaries if summary.system in shown),
+        key=lambda summary: -shown.index(summary.system),
     ):
-        words = set(content_tokens(each.text))
-        yield marked(each.text or "(empty)", (words & other) - own if has_sides else words - own, f"{each.system}:")
+        words = set(content_tokens(summary.text))
+        yield marked(
+            summary.text or "(empty)",
+            (words & other_words) - side_words if has_sides else words - side_words,
+            f"{summary.system}:",
+        )

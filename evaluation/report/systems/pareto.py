@@ -45,7 +45,7 @@ def axes(
     fair = [j for j in independent if j.name in fairness] or [j for j in directed if j.name in fairness]
     good = [j for j in independent if j.name not in fairness] or [j for j in directed if j.name not in fairness]
     if fair:
-        return [(quality, each) for each in fair for quality in good]
+        return [(quality, judge) for judge in fair for quality in good]
     return [(good[0], good[1])] if len(good) > 1 and len(reward) > 1 else []
 
 
@@ -77,7 +77,7 @@ def front_of(quality: JudgeNote, fairness: JudgeNote, systems: Mapping[str, Syst
     for place, (name, system) in enumerate(systems.items()):
         # over all requests
         means = [compare.estimate(judge, system.label, values[judge.name][place]) for judge in judges]
-        if all(each.value is not None for each in means):
+        if all(mean.value is not None for mean in means):
             points[place] = PlanePoint(
                 name=name,
                 label=system.label,
@@ -102,12 +102,12 @@ class Rivals:
     sign: NDArray[np.intp]
     is_kept: NDArray[np.bool_]
 
-    def concluded(self, found: Concluded, level: float) -> tuple[list[Pair], float | None]:
+    def concluded(self, answer: Concluded, level: float) -> tuple[list[Pair], float | None]:
         """The pairs where that is clear, and the p-value of "none is"; None where none looks so."""
         if not self.looks:
             return [], None
-        bound = np.where(self.sign > 0, found.low[self.place], -found.high[self.place])
-        p_values = np.where(self.is_kept & (bound > NOISE), found.p_value[self.place], 1.0).min(axis=0)
+        bound = np.where(self.sign > 0, answer.low[self.place], -answer.high[self.place])
+        p_values = np.where(self.is_kept & (bound > NOISE), answer.p_value[self.place], 1.0).min(axis=0)
         return [pair for pair, p in zip(self.looks, p_values, strict=True) if p <= 1 - level], float(p_values.min())
 
 
@@ -122,13 +122,14 @@ class Front:
     points: dict[int, PlanePoint]
     rivals: Rivals
 
-    def concluded(self, found: Concluded, level: float) -> Plane:
+    def concluded(self, answer: Concluded, level: float) -> Plane:
         """The plane with what its page says of the front."""
-        surely, p_value = self.rivals.concluded(found, level)
+        surely, p_value = self.rivals.concluded(answer, level)
         points = []
         for place, point in self.points.items():
             better, sure = (
-                [self.names[one] for one, other in pairs if other == place] for pairs in (self.rivals.looks, surely)
+                [self.names[winner] for winner, loser in pairs if loser == place]
+                for pairs in (self.rivals.looks, surely)
             )
             standing: Standing = "off the front" if sure else "no clear difference" if better else "on the front"
             behind = tuple(dict.fromkeys(sure or better))
@@ -151,16 +152,16 @@ def rivals_of(
         bootstrap: of which the level is taken.
     """
     tables, looks = (first, second), []
-    for one, other in permutations(range(len(first)), 2):
-        gaps = [_mean(table[one] - table[other]) for table in tables]
+    for winner, loser in permutations(range(len(first)), 2):
+        gaps = [_mean(table[winner] - table[loser]) for table in tables]
         if min(gaps) >= -NOISE and max(gaps) > NOISE:
-            looks.append((one, other))
+            looks.append((winner, loser))
     pairs = list(combinations(range(len(first)), 2))
     sums = [_sums(table, pairs, sets) for table in tables]
-    added = np.hstack([np.where(known > 0, its, np.nan) for its, known in sums])
+    added = np.hstack([np.where(known > 0, total, np.nan) for total, known in sums])
     question = Question("by design", added, np.hstack([known for _, known in sums]))
     place = np.array([[k * len(pairs) + pairs.index((min(pair), max(pair))) for pair in looks] for k in (0, 1)])
-    sign = np.array([[1 if one < other else -1 for one, other in looks]] * 2)
+    sign = np.array([[1 if winner < loser else -1 for winner, loser in looks]] * 2)
     is_kept = np.zeros((2, len(looks)), dtype=bool)
     if looks:
         lows = np.stack([_lows(table, looks, sets, bootstrap.level) for table in tables])
@@ -169,10 +170,10 @@ def rivals_of(
 
 
 def _sums(table: NDArray[np.float64], pairs: Sequence[Pair], sets: Sequence[str]) -> tuple[Floats, Floats]:
-    """What each set adds to each pair's difference, and of how many requests, (sets, pairs) each."""
+    """The sum that each set adds to each pair's difference, and of how many requests, (sets, pairs) each."""
     differences = np.empty((len(sets), len(pairs)))
-    for place, (one, other) in enumerate(pairs):
-        differences[:, place] = table[one] - table[other]
+    for place, (first, second) in enumerate(pairs):
+        differences[:, place] = table[first] - table[second]
     return cluster_sums(np.nan_to_num(differences), sets), cluster_sums(~np.isnan(differences), sets)
 
 
@@ -180,11 +181,11 @@ def _lows(table: NDArray[np.float64], pairs: Sequence[Pair], sets: Sequence[str]
     """Lower bounds of each pair's mean difference by its own interval; -inf of too few sets, (pairs,)."""
     sums, known = _sums(table, pairs, sets)
 
-    def means(both: NDArray[np.float64]) -> NDArray[np.float64]:
-        return over(*np.split(both, 2, axis=-1))
+    def means(columns: NDArray[np.float64]) -> NDArray[np.float64]:
+        return over(*np.split(columns, 2, axis=-1))
 
-    found = t_interval(means, np.hstack([sums, known]), known > 0, level)
-    return np.where((known > 0).sum(axis=0) >= LEAST_SETS, found.low, -np.inf)
+    intervals = t_interval(means, np.hstack([sums, known]), known > 0, level)
+    return np.where((known > 0).sum(axis=0) >= LEAST_SETS, intervals.low, -np.inf)
 
 
 def _mean(differences: NDArray[np.float64]) -> float:

@@ -23,23 +23,23 @@ def drawn(plane: Plane, quality: JudgeNote, fairness: JudgeNote) -> PlanePlot:
 
 
 def caution(judges: Sequence[JudgeNote]) -> str:
-    """What is to be kept in mind of an axis that the reward alone measures, in a sentence; "" where there is none."""
+    """A caution about an axis that the reward alone measures, in a sentence; "" where there is none."""
     names = [judge.name for judge in judges if judge.role == "reward"]
-    said = f"Of the reward alone: {' and '.join(names)}. What was chosen by a score cannot be proven by it."
-    return said if names else ""
+    sentence = f"Of the reward alone: {' and '.join(names)}. What was chosen by a score cannot be proven by it."
+    return sentence if names else ""
 
 
 def standing(point: PlanePoint) -> str:
     """The standing in words, with who beats the system."""
     if not point.behind:
         return point.standing
-    first, *others = point.behind
-    beat = f"{first} and {len(others)} more beat it" if others else f"{first} beats it"
+    first, *rivals = point.behind
+    beat = f"{first} and {len(rivals)} more beat it" if rivals else f"{first} beats it"
     return f"{point.standing}: {beat}{'' if point.standing == 'off the front' else ', by the means alone'}"
 
 
 def _axis(judge: JudgeNote, numbers: Sequence[Number]) -> Axis:
     is_lower = judge.better == "lower"
-    values = [value for each in numbers for value in (each.value, each.low, each.high)]
+    values = [value for mean in numbers for value in (mean.value, mean.low, mean.high)]
     turned = replace(scale(values, most_ticks=4), is_reversed=is_lower)
-    return Axis(judge.name, is_lower, turned, places_for(each.value for each in numbers))
+    return Axis(judge.name, is_lower, turned, places_for(mean.value for mean in numbers))

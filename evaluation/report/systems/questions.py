@@ -30,23 +30,23 @@ class Question:
 
 
 def answers(questions: Sequence[Question], plan: Bootstrap) -> list[Concluded]:
-    """What the rule says of the tests of each question of a page, in order."""
-    by_half = {half: [each for each in questions if each.half == half] for half in HALVES}
-    tests = {half: [_draws(its, plan)] if its else [] for half, its in by_half.items()}
-    first, rest = concluded(tests["headline"], tests["others"], plan.level, tests["by design"])
-    in_order, parts = iter([*first, *rest]), dict[Half, Iterator[Concluded]]()
-    for half, its in by_half.items():
-        if its:
-            parts[half] = _split(next(in_order), [each.added.shape[1] for each in its])
-    return [next(parts[each.half]) for each in questions]
+    """The rule's results for the tests of each question of a page, in order."""
+    by_half = {family: [question for question in questions if question.half == family] for family in HALVES}
+    tests = {family: [_draws(group, plan)] if group else [] for family, group in by_half.items()}
+    first, remaining = concluded(tests["headline"], tests["others"], plan.level, tests["by design"])
+    in_order, parts = iter([*first, *remaining]), dict[Half, Iterator[Concluded]]()
+    for family, group in by_half.items():
+        if group:
+            parts[family] = _split(next(in_order), [question.added.shape[1] for question in group])
+    return [next(parts[question.half]) for question in questions]
 
 
 def _draws(questions: Sequence[Question], plan: Bootstrap) -> NullDraws:
-    added, weights = (np.hstack([getattr(each, name) for each in questions]) for name in ("added", "weights"))
+    added, weights = (np.hstack([getattr(question, name) for question in questions]) for name in ("added", "weights"))
     return flipped(added, weights, plan, only_largest=True)
 
 
-def _split(found: Concluded, widths: Sequence[int]) -> Iterator[Concluded]:
+def _split(answer: Concluded, widths: Sequence[int]) -> Iterator[Concluded]:
     ends = np.cumsum(widths)[:-1]
-    arrays = (np.split(each, ends) for each in (found.p_value, found.low, found.high))
-    return (Concluded(*each) for each in zip(*arrays, strict=True))
+    arrays = (np.split(array, ends) for array in (answer.p_value, answer.low, answer.high))
+    return (Concluded(*columns) for columns in zip(*arrays, strict=True))

@@ -43,8 +43,8 @@ class Ranked:
 
     def issue(self, name: str) -> Floats:
         """1 where a candidate has the issue, else 0."""
-        found = self.issues.get(name, np.zeros(self.rewards.shape, dtype=bool))
-        return np.where(self.is_candidate, found, np.nan)
+        has_issue = self.issues.get(name, np.zeros(self.rewards.shape, dtype=bool))
+        return np.where(self.is_candidate, has_issue, np.nan)
 
     def unknown(self) -> Floats:
         """The values of what nobody measured."""
@@ -56,7 +56,7 @@ class Ranked:
         return replace(self._each(lambda table: table[rows]), n_candidates=self.n_candidates[rows])
 
     def ranked_by(self, column: Floats) -> "Ranked":
-        """The same candidates in the order of other numbers, the highest first, then of drawing; those without one last."""
+        """The candidates in the order of other numbers, the highest first, then of drawing; those without one last."""
         order = np.lexsort((self.index, -column), axis=-1)
         return replace(self, rewards=column)._each(lambda table: np.take_along_axis(table, order, axis=1))
 
@@ -67,7 +67,7 @@ class Ranked:
             rewards=changed(self.rewards),
             index=changed(self.index),
             columns={name: changed(column) for name, column in self.columns.items()},
-            issues={name: changed(found) for name, found in self.issues.items()},
+            issues={name: changed(has_issue) for name, has_issue in self.issues.items()},
         )
 
     def expected_best(self, column: Floats, n: int) -> list[float | None]:
@@ -93,10 +93,10 @@ class Ranked:
         if not column.shape[1]:
             return [None] * len(column)
         place = np.where(where, self.index, np.inf).argmin(axis=1)
-        found = [row[at] for row, at in zip(column, place, strict=True)]
+        values = [row[at] for row, at in zip(column, place, strict=True)]
         has_some: NDArray[np.bool_] = np.asarray(where.any(axis=1))
         return [
-            None if np.isnan(value) or not some else float(value) for value, some in zip(found, has_some, strict=True)
+            None if np.isnan(value) or not some else float(value) for value, some in zip(values, has_some, strict=True)
         ]
 
     def _chances(self, column: Floats, n: int) -> Floats:
@@ -145,9 +145,9 @@ class RankingBuilder:
         is_candidate = np.arange(n_candidates.max(initial=0)) < n_candidates[:, None]
 
         def laid_out(numbers: "array[float]") -> Floats:
-            found = np.full(is_candidate.shape, np.nan)
-            found[is_candidate] = numbers
-            return found
+            table = np.full(is_candidate.shape, np.nan)
+            table[is_candidate] = numbers
+            return table
 
         issues = {}
         for issue, places in self._issues.items():
@@ -163,7 +163,7 @@ def commonest_issues(all_of: Sequence[Ranked]) -> list[str]:
     """The issues that the contract check found anywhere, the commonest first."""
     counts = Counter[str]()
     for ranked in all_of:
-        counts.update({issue: int(found.sum()) for issue, found in ranked.issues.items()})
+        counts.update({issue: int(has_issue.sum()) for issue, has_issue in ranked.issues.items()})
     return sorted(counts, key=lambda issue: (-counts[issue], issue))
 
 

@@ -24,13 +24,15 @@ LEAST_EQUAL = 20
 def equal_judges(outputs: Sequence[PolicyOutput], names: Sequence[str]) -> set[Pair]:
     """Pairs of judges, either way round, that gave every candidate the same score, and not all of them one."""
     columns = {
-        name: np.concatenate([each.column(name)[each.ranked.is_candidate] for each in outputs]) for name in names
+        name: np.concatenate([output.column(name)[output.ranked.is_candidate] for output in outputs]) for name in names
     }
     varied = [
-        name for name, its in columns.items() if len(its) >= LEAST_EQUAL and len(np.unique(its[~np.isnan(its)])) > 1
+        name
+        for name, scores in columns.items()
+        if len(scores) >= LEAST_EQUAL and len(np.unique(scores[~np.isnan(scores)])) > 1
     ]
-    return {(one, other) for one, other in permutations(varied, 2)
-            if np.array_equal(columns[one], columns[other], equal_nan=True)}  # fmt: skip
+    return {(first, second) for first, second in permutations(varied, 2)
+            if np.array_equal(columns[first], columns[second], equal_nan=True)}  # fmt: skip
 
 
 def judge_notes(recipe: Recipe, signatures: Mapping[str, str], equal: Collection[Pair] = ()) -> list[JudgeNote]:
@@ -47,8 +49,8 @@ def judge_notes(recipe: Recipe, signatures: Mapping[str, str], equal: Collection
     trained_on = judges_trained_on(recipe)
     notes: list[JudgeNote] = []
     for name in names:
-        same = any(name == other or is_same(recipe, signatures, name, other, equal) for other in trained_on)
-        role: Role = "reward" if name not in recipe.evaluation.judges else "both" if same else "report"
+        is_trained = any(name == judge or is_same(recipe, signatures, name, judge, equal) for judge in trained_on)
+        role: Role = "reward" if name not in recipe.evaluation.judges else "both" if is_trained else "report"
         signature = signatures.get(name, "no judgement")
         options = recipe.judges[name]
         notes.append(

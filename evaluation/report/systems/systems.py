@@ -83,7 +83,7 @@ class RequestOutline:
 
 @dataclass(frozen=True)
 class PolicyOutput:
-    """What one policy wrote for the test requests, judged."""
+    """The judged candidates that one policy wrote for the test requests."""
 
     policy: str
     phase: Phase
@@ -107,7 +107,7 @@ class PolicyOutput:
         return self.column(TRAIT + name)
 
     def chosen_by(self, column: Floats) -> "PolicyOutput":
-        """The same candidates, chosen among by these numbers in place of the reward."""
+        """The candidates, chosen among by these numbers in place of the reward."""
         return replace(self, ranked=self.ranked.ranked_by(column))
 
     def n_unscored(self, judge: str) -> int:
@@ -135,7 +135,7 @@ class System:
         return self.output.ranked.expected_best(self.output.column(name), self.k)
 
     def trait(self, name: str) -> list[float | None]:
-        """Likewise of a trait, or of what else is counted."""
+        """Expected value of each request of a trait, or of what else is counted."""
         return self.values(TRAIT + name)
 
     def draws(self, name: str) -> list[Weighted]:
@@ -144,7 +144,7 @@ class System:
 
 
 def budget_name(k: int) -> str:
-    """What is taken of k candidates."""
+    """The name of the choice from k candidates: one draw or the best."""
     return "one draw" if k == 1 else f"best of {k}"
 
 
@@ -165,14 +165,14 @@ class Signed(BaseModel):
 
 
 def stage_warnings(phase: Phase) -> Iterator[str]:
-    """What the generating and judging of a phase warned of, a sentence each."""
+    """The warnings from generating and judging of a phase, a sentence each."""
     for stage in ("generate", "judge"):
         if receipt := read_receipt(phase.folder / "receipts" / f"{stage}.json"):
-            yield from (f"{phase.name} {stage}: {said}." for said in receipt.counts.get("cautions", ()))
+            yield from (f"{phase.name} {stage}: {warning}." for warning in receipt.counts.get("cautions", ()))
 
 
-def read_policy(phase: Phase, more: GroupNumbers | None = None) -> PolicyOutput:
-    """The judged candidates in an evaluation phase, as numbers: judges, traits, and what `more` measures.
+def read_policy(phase: Phase, group_numbers: GroupNumbers | None = None) -> PolicyOutput:
+    """The judged candidates in an evaluation phase, as numbers: judges, traits, and what `group_numbers` measures.
 
     Raises:
         DataError: the phase is not finished, or a judge has judgements under two signatures.
@@ -190,14 +190,14 @@ def read_policy(phase: Phase, more: GroupNumbers | None = None) -> PolicyOutput:
                 f"{phase.folder / JUDGEMENTS}: judge {judgement.judge!r} has the signatures {known!r} and "
                 f"{judgement.signature!r}, whose scores cannot be averaged; judge the phase again"
             )
-    return policy_output(phase, with_groups(phase.folder), signatures, more)
+    return policy_output(phase, with_groups(phase.folder), signatures, group_numbers)
 
 
 def policy_output(
     phase: Phase,
     groups: Iterable[tuple[SummaryRequest, CandidateGroup]],
     signatures: dict[str, str],
-    more: GroupNumbers | None = None,
+    group_numbers: GroupNumbers | None = None,
 ) -> PolicyOutput:
     """The numbers of these candidates, each request given with its own; no text is kept."""
     numbers = candidate_numbers(phase.recipe, phase.judges)
@@ -207,14 +207,14 @@ def policy_output(
     model = None
     for request, group in groups:
         requests.append(asked(request))
-        found = {}
-        also = more(request, group) if more else {}
+        by_id = {}
+        group_columns = group_numbers(request, group) if group_numbers else {}
         for scored in group.candidates:
             model = model or scored.candidate.model
             ids.update(f"{scored.candidate.id}\n".encode())
-            counted = {TRAIT + name: value for name, value in also.get(scored.candidate.id, {}).items()}
-            found[scored.candidate.id] = {**numbers(request, scored), **counted}
-        ranking.add(group, found)
+            counted = {TRAIT + name: value for name, value in group_columns.get(scored.candidate.id, {}).items()}
+            by_id[scored.candidate.id] = {**numbers(request, scored), **counted}
+        ranking.add(group, by_id)
     return PolicyOutput(
         policy=UNTRAINED if phase.after_round is None else TRAINED,
         phase=phase,
@@ -232,24 +232,24 @@ def read_policies(recipe: Recipe) -> list[PolicyOutput]:
     Raises:
         DataError: a phase is not finished, or two phases have other requests or other judges.
     """
-    found = [read_policy(phase) for phase in evaluations(recipe)]
-    for other in found[1:]:
-        if [r.id for r in other.requests] != [r.id for r in found[0].requests]:
+    outputs = [read_policy(phase) for phase in evaluations(recipe)]
+    for output in outputs[1:]:
+        if [r.id for r in output.requests] != [r.id for r in outputs[0].requests]:
             raise DataError(
-                f"{found[0].phase.name} and {other.phase.name} hold different requests and cannot be compared; "
+                f"{outputs[0].phase.name} and {output.phase.name} hold different requests and cannot be compared; "
                 "run 'evenhand loop' again, which makes both from the same test sets"
             )
-        for judge in found[0].signatures.keys() & other.signatures.keys():
-            if found[0].signatures[judge] != other.signatures[judge]:
+        for judge in outputs[0].signatures.keys() & output.signatures.keys():
+            if outputs[0].signatures[judge] != output.signatures[judge]:
                 raise DataError(
-                    f"judge {judge!r} has the signature {found[0].signatures[judge]!r} in {found[0].phase.name}, but "
-                    f"{other.signatures[judge]!r} in {other.phase.name}; judge both phases with the same recipe"
+                    f"judge {judge!r} has the signature {outputs[0].signatures[judge]!r} in {outputs[0].phase.name}, but "
+                    f"{output.signatures[judge]!r} in {output.phase.name}; judge both phases with the same recipe"
                 )
-    return found
+    return outputs
 
 
 def candidate_numbers(recipe: Recipe, judges: Sequence[str]) -> Numbers:
-    """What is measured of a candidate: the judges of an evaluation, then the traits."""
+    """The numbers measured of a candidate: the judges of an evaluation, then the traits."""
     opposite = wrong_side_judges(recipe)
     # mixes that extraction makes on purpose are compared with each other
     plans = () if recipe.generate.options.asks_model else recipe.generate.plans
@@ -257,21 +257,23 @@ def candidate_numbers(recipe: Recipe, judges: Sequence[str]) -> Numbers:
 
     def numbers(request: SummaryRequest, scored: ScoredCandidate) -> dict[str, float | None]:
         candidate = scored.candidate
-        found: dict[str, float | None] = {CONTRACT: float(candidate.contract_ok)}
+        traits: dict[str, float | None] = {CONTRACT: float(candidate.contract_ok)}
         if opposite:
-            own, other = (scored.scores.get(judge) for judge in opposite)
-            found[WRONG_SIDE] = None if own is None or other is None else float(other > own)
-        found[REFUSED] = float(candidate.is_refusal or is_refusal(candidate.text))
-        found[SAYS_NOTHING] = float(not SAYING_NOTHING.isdisjoint(candidate.issues))
-        found[COPIED] = fragments([d.text for d in request.source_documents], candidate.text).copied
-        found[CUT_OFF] = float(candidate.finish_reason == "length")
-        found[WORDS] = float(n_words(candidate.text))
+            source_score, opposing_score = (scored.scores.get(judge) for judge in opposite)
+            traits[WRONG_SIDE] = (
+                None if source_score is None or opposing_score is None else float(opposing_score > source_score)
+            )
+        traits[REFUSED] = float(candidate.is_refusal or is_refusal(candidate.text))
+        traits[SAYS_NOTHING] = float(not SAYING_NOTHING.isdisjoint(candidate.issues))
+        traits[COPIED] = fragments([d.text for d in request.source_documents], candidate.text).copied
+        traits[CUT_OFF] = float(candidate.finish_reason == "length")
+        traits[WORDS] = float(n_words(candidate.text))
         for judge, low in lows.items():
             score = scored.scores.get(judge)
-            found[low_name(judge, low)] = None if score is None else float(score <= low)
+            traits[low_name(judge, low)] = None if score is None else float(score <= low)
         return {
             **{judge: scored.scores.get(judge) for judge in judges},
-            **{TRAIT + name: value for name, value in found.items()},
+            **{TRAIT + name: value for name, value in traits.items()},
             **{PLAN + plan: float(candidate.plan == plan) for plan in plans},
         }
 
@@ -280,9 +282,9 @@ def candidate_numbers(recipe: Recipe, judges: Sequence[str]) -> Numbers:
 
 def traits_of(recipe: Recipe) -> dict[str, str]:
     """The traits that a run has, and how they are counted."""
-    found = {name: how for name, how in TRAITS.items() if name != WRONG_SIDE or wrong_side_judges(recipe)}
+    traits = {name: how for name, how in TRAITS.items() if name != WRONG_SIDE or wrong_side_judges(recipe)}
     judges = dict.fromkeys(recipe.evaluation.judges + recipe.reward.judges)
-    return found | {low_name(judge, low): LOW for judge, low in low_grades(recipe, list(judges)).items()}
+    return traits | {low_name(judge, low): LOW for judge, low in low_grades(recipe, list(judges)).items()}
 
 
 def low_grades(recipe: Recipe, judges: Sequence[str]) -> dict[str, int]:
@@ -291,7 +293,7 @@ def low_grades(recipe: Recipe, judges: Sequence[str]) -> dict[str, int]:
 
 
 def low_name(judge: str, low: int) -> str:
-    """What the share of bad grades is called."""
+    """The name of the share of bad grades."""
     return f"{judge}: grades of {low} and less"
 
 
@@ -300,8 +302,8 @@ def wrong_side_judges(recipe: Recipe) -> tuple[str, str] | None:
     run = dict.fromkeys(recipe.reward.judges + recipe.evaluation.judges)
     aligners = {name: o for name in run if (o := recipe.judges[name]).kind == "alignment"}
     for name, options in aligners.items():
-        for twin, other in aligners.items():
-            if options.against == "source" and other == options.model_copy(update={"against": "opposing"}):
+        for twin, twin_options in aligners.items():
+            if options.against == "source" and twin_options == options.model_copy(update={"against": "opposing"}):
                 return name, twin
     return None
 
@@ -312,7 +314,7 @@ def issues_of(outputs: Sequence[PolicyOutput]) -> list[str]:
 
 
 def asked(request: SummaryRequest) -> RequestOutline:
-    """What numbers need of a request."""
+    """The part of a request that numbers need."""
     return RequestOutline(
         id=request.id,
         # the requests of a set, and those of a side, share one text

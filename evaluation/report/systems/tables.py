@@ -57,19 +57,19 @@ def sides_legend(sides: Sequence[str]) -> tuple[Block, ...]:
 
 
 def of_judge(records: Iterable[N], judge: JudgeNote) -> list[N]:
-    """Those by a judge."""
-    return [each for each in records if each.measure == judge.name]
+    """The records by a judge."""
+    return [record for record in records if record.measure == judge.name]
 
 
 def places_of(estimates: Iterable[Number], judge: JudgeNote) -> int:
     """Digits after the point of a judge's numbers, which suit its means."""
-    return places_for(each.value for each in of_judge(estimates, judge))
+    return places_for(mean.value for mean in of_judge(estimates, judge))
 
 
 def sides_strip(estimates: Sequence[Number]) -> Strip:
     """A mark for each side, and a line at the mean of all requests."""
     several = len(estimates) > 1
-    return strip((each, None if several and each.side is None else place) for place, each in enumerate(estimates))
+    return strip((mean, None if several and mean.side is None else place) for place, mean in enumerate(estimates))
 
 
 def by_system(estimates: Iterable[Number], n_words: Mapping[str, float | None]) -> list[Scored]:
@@ -79,7 +79,7 @@ def by_system(estimates: Iterable[Number], n_words: Mapping[str, float | None]) 
         estimates: those by this judge.
         n_words: system -> words of its summaries.
     """
-    return [(name, mine, n_words.get(name)) for name, mine in grouped(estimates, lambda e: e.system).items()]
+    return [(name, means, n_words.get(name)) for name, means in grouped(estimates, lambda e: e.system).items()]
 
 
 def score_table(
@@ -99,33 +99,41 @@ def score_table(
         low_name: what they are called.
     """
     scored = [estimates for _, rows in groups for _, estimates, _ in rows]
-    sides = [each.side or ALL for each in scored[0]] if scored else []
+    sides = [mean.side or ALL for mean in scored[0]] if scored else []
     heads = ("system", *sides, *([low_name] if lows else []), "plot", "words", "requests")
-    made = [
-        group((_score_row(*each, places, [lows.get((heading, each[0]))] if lows else []) for each in rows), heading)
+    score_groups = [
+        group(
+            (
+                _score_row(*system_row, places, [lows.get((heading, system_row[0]))] if lows else [])
+                for system_row in rows
+            ),
+            heading,
+        )
         for heading, rows in groups
     ]
-    return table(f"scores by {judge.name}", heads, made, estimates_scale(e for mine in scored for e in mine))
+    return table(f"scores by {judge.name}", heads, score_groups, estimates_scale(e for means in scored for e in means))
 
 
 def _score_row(
     system: str, estimates: Sequence[Number], words: float | None, places: int, lows: Sequence[float | None]
 ) -> Row:
-    whole = estimates[-1]
+    overall = estimates[-1]
     return row(
         Text(system, style="strong"),
-        *(estimate(each, places) for each in estimates),
-        *(NumberCell(each, unit="%", places=1) for each in lows),
+        *(estimate(mean, places) for mean in estimates),
+        *(NumberCell(low, unit="%", places=1) for low in lows),
         sides_strip(estimates),
         NumberCell(words, places=1),
-        count(whole.n, f"{whole.left_out:,} left out" if whole.left_out else ""),
+        count(overall.n, f"{overall.left_out:,} left out" if overall.left_out else ""),
     )
 
 
 def of_low_grades(traits: Iterable[Score], counted: Mapping[str, str], judge: JudgeNote) -> tuple[list[Score], str]:
     """The shares of a judge's bad grades over all sides, and what a column of them is called."""
-    mine = [t for t in traits if counted[t.measure] == LOW and t.measure.startswith(f"{judge.name}: ")]
-    return [each for each in mine if each.side is None], mine[0].measure.removeprefix(f"{judge.name}: ") if mine else ""
+    shares = [t for t in traits if counted[t.measure] == LOW and t.measure.startswith(f"{judge.name}: ")]
+    return [share for share in shares if share.side is None], shares[0].measure.removeprefix(
+        f"{judge.name}: "
+    ) if shares else ""
 
 
 def difference_table(
@@ -145,36 +153,44 @@ def difference_table(
         questions: what each comparison asks; None where nothing is said of it.
     """
     columns: Columns[Difference] = {
-        "side": lambda each: each.side or ALL,
-        "difference": lambda each: estimate(each, places, sign=True),
-        "plot": lambda each: strip([(each, tone(each, judge))]),
-        AT_EQUAL_LENGTH: lambda each: at_equal_length(each, places),
-        "p": lambda each: NumberCell(each.p_value, unit="p"),
-        "adjusted p": lambda each: NumberCell(each.adjusted, unit="p"),
-        "verdict": lambda each: verdict(each, judge),
-        "requests": lambda each: count(each.n),
-        "sets": lambda each: count(each.n_sets),
-        LEFT_OUT: lambda each: count(each.left_out),
+        "side": lambda difference: difference.side or ALL,
+        "difference": lambda difference: estimate(difference, places, sign=True),
+        "plot": lambda difference: strip([(difference, tone(difference, judge))]),
+        AT_EQUAL_LENGTH: lambda difference: at_equal_length(difference, places),
+        "p": lambda difference: NumberCell(difference.p_value, unit="p"),
+        "adjusted p": lambda difference: NumberCell(difference.adjusted, unit="p"),
+        "verdict": lambda difference: verdict(difference, judge),
+        "requests": lambda difference: count(difference.n),
+        "sets": lambda difference: count(difference.n_sets),
+        LEFT_OUT: lambda difference: count(difference.left_out),
     }
     groups = [
-        group(rows_of(mine, columns, lambda each: each.side is None), minus(pair), (questions or {}).get(pair, ""))
-        for pair, mine in by_name.items()
+        group(
+            rows_of(tests, columns, lambda difference: difference.side is None),
+            minus(pair),
+            (questions or {}).get(pair, ""),
+        )
+        for pair, tests in by_name.items()
     ]
-    differences = [each for mine in by_name.values() for each in mine]
+    differences = [difference for tests in by_name.values() for difference in tests]
     axis = estimates_scale(differences, zero=True)
-    whole = with_lengths(table(f"{name} by {judge.name}", columns, groups, axis), differences)
-    return whole if any(each.left_out for each in differences) else whole.without(LEFT_OUT)
+    full_table = with_lengths(table(f"{name} by {judge.name}", columns, groups, axis), differences)
+    return full_table if any(difference.left_out for difference in differences) else full_table.without(LEFT_OUT)
 
 
-def with_lengths(whole: Table, differences: Iterable[Difference]) -> Table:
+def with_lengths(full_table: Table, differences: Iterable[Difference]) -> Table:
     """The table without its column of differences at equal length where none are known."""
-    return whole if any(each.at_equal_length for each in differences) else whole.without(AT_EQUAL_LENGTH)
+    return (
+        full_table
+        if any(difference.at_equal_length for difference in differences)
+        else full_table.without(AT_EQUAL_LENGTH)
+    )
 
 
 def at_equal_length(difference: Difference, places: int) -> NumberCell:
-    """What is left of a difference at equal length."""
-    found = difference.at_equal_length
-    return estimate(found, places, sign=True) if found else NumberCell(None)
+    """A difference at equal length, as a cell."""
+    equal = difference.at_equal_length
+    return estimate(equal, places, sign=True) if equal else NumberCell(None)
 
 
 def trait_table(traits: Sequence[Number], counted: Mapping[str, str], systems: Sequence[str]) -> Table:
@@ -186,8 +202,8 @@ def trait_table(traits: Sequence[Number], counted: Mapping[str, str], systems: S
         systems: across.
     """
     groups = []
-    for name, mine in grouped(traits, lambda each: each.measure).items():
-        by_place = {(each.side, each.system): each for each in mine}
+    for name, means in grouped(traits, lambda mean: mean.measure).items():
+        by_place = {(mean.side, mean.system): mean for mean in means}
         unit: Unit = "%" if is_share(counted[name]) else ""
         rows = [
             row(
@@ -195,14 +211,14 @@ def trait_table(traits: Sequence[Number], counted: Mapping[str, str], systems: S
                 *(_trait(by_place.get((side, system)), unit) for system in systems),
                 is_total=side is None,
             )
-            for side in dict.fromkeys(each.side for each in mine)
+            for side in dict.fromkeys(mean.side for mean in means)
         ]
         groups.append(group(rows, name.replace("_", " "), counted[name]))
     return table("form and length", ("side", *systems), groups)
 
 
-def _trait(each: Number | None, unit: Unit) -> Cell:
-    return NumberCell(each.value, bounds(each), 1, unit) if each else NumberCell(None)
+def _trait(mean: Number | None, unit: Unit) -> Cell:
+    return NumberCell(mean.value, bounds(mean), 1, unit) if mean else NumberCell(None)
 
 
 def judge_panels(
@@ -231,7 +247,7 @@ def judge_panels(
 
 def points_of(estimates: Iterable[tuple[float, Number]]) -> list[Point]:
     """Points of a line, of those that have a mean."""
-    return [Point(x, each) for x, each in estimates if each.value is not None]
+    return [Point(x, mean) for x, mean in estimates if mean.value is not None]
 
 
 def chart_section(heading: str, lead: str, panels: Sequence[Panel]) -> Iterator[Block]:
@@ -247,10 +263,10 @@ def picture_parts(judges: Iterable[JudgeNote], row_of: Callable[[JudgeNote], Pic
     for judge in judges:
         rows.setdefault(judge.scale or judge.name, []).append(row_of(judge))
     return tuple(
-        PicturePart(tuple(mine), "%", 0, "mean score, per cent")
+        PicturePart(tuple(judge_rows), "%", 0, "mean score, per cent")
         if scale == SHARE
-        else PicturePart(tuple(mine), "", 2, "mean score")
-        for scale, mine in rows.items()
+        else PicturePart(tuple(judge_rows), "", 2, "mean score")
+        for scale, judge_rows in rows.items()
     )
 
 
@@ -286,5 +302,5 @@ def plane_blocks(planes: Sequence[Plane], judges: Sequence[JudgeNote]) -> Iterat
             )
             for place, point in enumerate(plane.points, start=1)
         )
-        made = table(f"front of {quality.name} and {fairness.name}", heads, rows)
-        yield Details("Their scores, and who beats whom", (made,), f"on the front: {plot.on_front}")
+        standings = table(f"front of {quality.name} and {fairness.name}", heads, rows)
+        yield Details("Their scores, and who beats whom", (standings,), f"on the front: {plot.on_front}")

@@ -29,7 +29,7 @@ ROLES = {"report": "report judge", "reward": "reward", "both": "report and rewar
 
 
 def tone(difference: Difference, judge: JudgeNote) -> Tone:
-    """What a difference says of the first of two systems, by what the judge calls better."""
+    """The tone of a difference for the first of two systems, by what the judge calls better."""
     if difference.verdict == "no clear difference":
         return "unsure"
     if judge.better is None:
@@ -38,16 +38,16 @@ def tone(difference: Difference, judge: JudgeNote) -> Tone:
 
 
 def verdict(difference: Difference, judge: JudgeNote) -> Text:
-    """The same in words."""
-    found = tone(difference, judge)
-    said = {"unsure": UNSURE, "neutral": difference.verdict or ""}.get(found, found)
-    own = difference.own_report and tone(difference.model_copy(update={"verdict": difference.own_report}), judge)
-    note = f"{MARK_NAMES[own]} in the run's own report, which asks less" if own else ""
-    return Text(said, tone=found, note=note)
+    """The verdict of a difference on the first of two systems, in words."""
+    verdict_tone = tone(difference, judge)
+    word = {"unsure": UNSURE, "neutral": difference.verdict or ""}.get(verdict_tone, verdict_tone)
+    own_tone = difference.own_report and tone(difference.model_copy(update={"verdict": difference.own_report}), judge)
+    note = f"{MARK_NAMES[own_tone]} in the run's own report, which asks less" if own_tone else ""
+    return Text(word, tone=verdict_tone, note=note)
 
 
 def tally(judges: Sequence[JudgeNote], tests: Iterable[Difference]) -> dict[str, dict[str, float | None]]:
-    """What judges say of two systems, better, worse or no clear difference, each with its judges and their differences."""
+    """The verdicts of judges on two systems, better, worse or no clear difference, each with its judges and their differences."""
     by_judge = {test.measure: test for test in tests}
     verdicts: dict[str, dict[str, float | None]] = {"better": {}, "worse": {}, UNSURE: {}}
     for judge in judges:
@@ -83,10 +83,10 @@ def change(difference: Difference, judge: JudgeNote, places: int) -> NumberCell:
 
 def slope_words(slopes: Sequence[Number], judge: str) -> str:
     """How a judge's scores go with length, in a sentence."""
-    found = next((slope for slope in slopes if slope.measure == judge), None)
-    if found is None:
+    judge_slope = next((slope for slope in slopes if slope.measure == judge), None)
+    if judge_slope is None:
         return "No request has two scored candidates of different length, so how scores go with length is unknown."
-    shown = with_interval(estimate(found, 4, sign=True))
+    shown = with_interval(estimate(judge_slope, 4, sign=True))
     return f"{100 * (LONGER - 1):.0f} % more words go with {shown} among candidates of a request."
 
 
@@ -98,36 +98,36 @@ def gone_with_length(difference: Difference, judge: JudgeNote, words: tuple[floa
         judge: whose scores they are.
         words: of a summary of the second and of the first system, on average.
     """
-    share, found, (before, after) = share_by_length(difference), difference.at_equal_length, words
-    if share is None or found is None or before is None or after is None:
+    share, equal, (before, after) = share_by_length(difference), difference.at_equal_length, words
+    if share is None or equal is None or before is None or after is None:
         return ""
-    what = {"better": "gain", "worse": "loss"}.get(tone(difference, judge), "difference")
+    effect = {"better": "gain", "worse": "loss"}.get(tone(difference, judge), "difference")
     part = "All" if share >= 1 else f"About {100 * share:.0f} %"
-    shown = with_interval(estimate(found, places_for([difference.value]), sign=True))
+    shown = with_interval(estimate(equal, places_for([difference.value]), sign=True))
     return (
-        f"{part} of the {what} by {with_direction(judge)} goes with {'shorter' if after < before else 'longer'} summaries "
+        f"{part} of the {effect} by {with_direction(judge)} goes with {'shorter' if after < before else 'longer'} summaries "
         f"({number(before, 1)} \u2192 {number(after, 1)} words): at equal length it is {shown}."
     )
 
 
-def judge_blocks(judge: JudgeNote, *said: str) -> tuple[Heading | Prose, ...]:
+def judge_blocks(judge: JudgeNote, *sentences: str) -> tuple[Heading | Prose, ...]:
     """Heading of what a judge says: its name, what its scores are used for, which are better, and what they depend on.
 
-    `said` are sentences on its scores that stand between; empty ones are left out.
+    `sentences` on its scores stand between; empty ones are left out.
     """
     return (
         Heading(judge.name, 3, ROLES[judge.role]),
-        Prose(" ".join(filter(None, (DIRECTIONS[judge.better], *said))), "small"),
+        Prose(" ".join(filter(None, (DIRECTIONS[judge.better], *sentences))), "small"),
         Prose(judge.signature, "code"),
     )
 
 
 def judges_explained(judges: Sequence[JudgeNote], recipe: dict[str, Any]) -> Iterator[Details]:
-    """What each judge measures, folded, for the place where judges are named first; nothing where none is known."""
+    """The meaning of each judge's scores, folded, for the place where judges are named first; nothing where none is known."""
     entries = tuple(
-        (judge.name, Text(" ".join((said, DIRECTIONS[judge.better])), note=ROLES[judge.role]))
+        (judge.name, Text(" ".join((meaning, DIRECTIONS[judge.better])), note=ROLES[judge.role]))
         for judge in judges
-        if (said := judges_mean(recipe, judge.name))
+        if (meaning := judges_mean(recipe, judge.name))
     )
     if entries:
         yield Details("What the judges measure", (Facts(entries),))
@@ -138,7 +138,7 @@ WHOSE = {"opposing": "the other side\u2019s documents", "key_points": "its key p
 
 
 def plain_judges(recipe: dict[str, Any], judges: Sequence[JudgeNote], *, has_sides: bool) -> dict[str, str]:
-    """What each judge measures, in the words of a reader; where two would be called alike, or nothing is known, with its name.
+    """The quantity that each judge measures, in a reader's words; with its name where two are called alike or nothing is known.
 
     Args:
         recipe: the run's.
@@ -154,13 +154,13 @@ def plain_judges(recipe: dict[str, Any], judges: Sequence[JudgeNote], *, has_sid
 
 
 def _plain(written: Mapping[str, Any], has_sides: bool) -> str:
-    whose = WHOSE.get(written.get("against", ""), "its own documents" if has_sides else "the documents")
+    text_name = WHOSE.get(written.get("against", ""), "its own documents" if has_sides else "the documents")
     judge = _section(written)
-    return judge.plain.format(whose=whose) if judge else ""
+    return judge.plain.format(whose=text_name) if judge else ""
 
 
 def _section(written: Mapping[str, Any]) -> JudgeSection | PythonJudge | None:
-    """What a recipe says of a judge, not checked, since an older one may have keys that are no more; None of an unknown kind."""
+    """A judge's section of a recipe, not checked, since an older one may have keys that are no more; None of an unknown kind."""
     section = JUDGE_SECTIONS.get(written.get("kind", ""))
     if section is None:
         return None
@@ -168,7 +168,7 @@ def _section(written: Mapping[str, Any]) -> JudgeSection | PythonJudge | None:
 
 
 def judges_mean(recipe: dict[str, Any], name: str) -> str:
-    """What a judge's scores mean, by what the recipe says of it; "" where it is not known."""
+    """The meaning of a judge's scores, by what the recipe says of it; "" where it is not known."""
     written = recipe.get("judges", {}).get(name, {})
     judge = _section(written)
     if judge is None:

@@ -99,10 +99,10 @@ def worst_groups(
             f"worst groups need scores of shape (systems, sets, groups) = ({len(systems)}, sets, {len(groups)}), at least one of "
             f"each, got {table.shape}"
         )
-    whole = ~np.isnan(table).any(axis=0)  # (sets, groups)
-    left_out = int((~whole & ~np.isnan(table).all(axis=0)).sum())
-    table[:, ~whole] = np.nan
-    n_sets = whole.sum(axis=0)  # (groups,)
+    is_complete = ~np.isnan(table).any(axis=0)  # (sets, groups)
+    left_out = int((~is_complete & ~np.isnan(table).all(axis=0)).sum())
+    table[:, ~is_complete] = np.nan
+    n_sets = is_complete.sum(axis=0)  # (groups,)
     is_kept = n_sets >= max(1, least_sets)
     sign = -1.0 if lower_is_better else 1.0
     draws = _draws(sign * table[:, :, is_kept], plan)
@@ -119,17 +119,17 @@ def worst_groups(
     )
 
 
-def without_part(found: WorstGroups) -> str:
+def without_part(groups: WorstGroups) -> str:
     """ "right: 8 sets, takes no part": the groups with too few sets; "" when there are none."""
     small = [
         f"{group.side}: {group.n_sets} set{'' if group.n_sets == 1 else 's'}"
-        for group in found.systems[0].groups
-        if found.is_small(group)
+        for group in groups.systems[0].groups
+        if groups.is_small(group)
     ]
     if not small:
         return ""
-    more = [f"{len(small) - MOST_NAMED} more"] if len(small) > MOST_NAMED else []
-    return f"{', '.join([*small[:MOST_NAMED], *more])}, {'takes' if len(small) == 1 else 'take'} no part"
+    remainder = [f"{len(small) - MOST_NAMED} more"] if len(small) > MOST_NAMED else []
+    return f"{', '.join([*small[:MOST_NAMED], *remainder])}, {'takes' if len(small) == 1 else 'take'} no part"
 
 
 def _rated(system: str, rows: tuple[Number, ...], is_kept: NDArray[np.bool_], sign: float) -> RatedSystem:
@@ -149,8 +149,8 @@ def _with_chances(
     chances = (best / best.sum(axis=1, keepdims=True)).mean(axis=0)
     columns = zip(rated, lows.tolist(), highs.tolist(), chances.tolist(), strict=True)
     return tuple(
-        each.model_copy(update={"low": low, "high": high, "chance_of_best": chance})
-        for each, low, high, chance in columns
+        system.model_copy(update={"low": low, "high": high, "chance_of_best": chance})
+        for system, low, high, chance in columns
     )
 
 
@@ -164,67 +164,69 @@ class Rivalry:
     place: NDArray[np.intp]
     sign: NDArray[np.intp]
 
-    def p_value(self, found: Concluded) -> float:
-        """Of "another system's worst group is as good", the largest of all others."""
-        bound = np.where(self.sign > 0, found.low[self.place], -found.high[self.place])
-        return float(np.where(bound > NOISE, found.p_value[self.place], 1.0).max())
+    def p_value(self, answer: Concluded) -> float:
+        """The p-value of "another system's worst group is as good", the largest of all others."""
+        bound = np.where(self.sign > 0, answer.low[self.place], -answer.high[self.place])
+        return float(np.where(bound > NOISE, answer.p_value[self.place], 1.0).max())
 
 
-def rivalry(scores: ArrayLike, found: WorstGroups, *, lower_is_better: bool = False) -> Rivalry | None:
+def rivalry(scores: ArrayLike, groups: WorstGroups, *, lower_is_better: bool = False) -> Rivalry | None:
     """The tests of a choice; None of one system and of one group, which make none.
 
     Args:
         scores: as `worst_groups` takes them.
-        found: what it found.
+        groups: what it gave for them.
         lower_is_better: whether low scores are good.
     """
-    kept = [place for place, each in enumerate(found.systems[0].groups) if not found.is_small(each)]
-    if len(found.systems) < 2 or len(kept) < 2:
+    large = [place for place, group in enumerate(groups.systems[0].groups) if not groups.is_small(group)]
+    if len(groups.systems) < 2 or len(large) < 2:
         return None
     sign = -1.0 if lower_is_better else 1.0
-    table = sign * np.array(scores, dtype=float)[:, :, kept]
+    table = sign * np.array(scores, dtype=float)[:, :, large]
     table[:, np.isnan(table).any(axis=0)] = np.nan
     means = np.nanmean(table, axis=1)  # (systems, groups)
     worst, best = means.argmin(axis=1), int(means.min(axis=1).argmax())
     places = {
-        (one, of, other, its): place
-        for place, (one, other, of, its) in enumerate(
-            (one, other, of, its)
-            for one, other in combinations(range(len(table)), 2)
-            for of, its in product(range(len(kept)), repeat=2)
+        (system, of, rival, rival_group): place
+        for place, (system, rival, of, rival_group) in enumerate(
+            (system, rival, of, rival_group)
+            for system, rival in combinations(range(len(table)), 2)
+            for of, rival_group in product(range(len(large)), repeat=2)
         )
     }
-    added = np.array([table[one, :, of] - table[other, :, its] for one, of, other, its in places]).T
+    added = np.array(
+        [table[system, :, of] - table[rival, :, rival_group] for system, of, rival, rival_group in places]
+    ).T
     against = [
-        ((best, worst[best], other, worst[other]), 1)
-        if best < other
-        else ((other, worst[other], best, worst[best]), -1)
-        for other in range(len(table))
-        if other != best
+        ((best, worst[best], rival, worst[rival]), 1)
+        if best < rival
+        else ((rival, worst[rival], best, worst[best]), -1)
+        for rival in range(len(table))
+        if rival != best
     ]
     return Rivalry(
-        best=found.systems[best].system,
+        best=groups.systems[best].system,
         question=Question("by design", added, (~np.isnan(added)).astype(float)),
-        place=np.array([places[each] for each, _ in against]),
-        sign=np.array([each for _, each in against]),
+        place=np.array([places[pairing] for pairing, _ in against]),
+        sign=np.array([direction for _, direction in against]),
     )
 
 
-def with_choice(found: WorstGroups, tests: Rivalry | None, answer: Concluded | None, level: float) -> WorstGroups:
-    """The same with the choice that its page makes."""
+def with_choice(groups: WorstGroups, tests: Rivalry | None, answer: Concluded | None, level: float) -> WorstGroups:
+    """The systems by their worst groups, with the choice that their page makes."""
     if tests is None or answer is None:
-        return found
+        return groups
     p_value = tests.p_value(answer)
     choice = tests.best if p_value <= 1 - level else None
-    return found.model_copy(update={"choice": choice, "adjusted": p_value})
+    return groups.model_copy(update={"choice": choice, "adjusted": p_value})
 
 
 def choice_alone(
-    scores: ArrayLike, found: WorstGroups, plan: Bootstrap, *, lower_is_better: bool = False
+    scores: ArrayLike, groups: WorstGroups, plan: Bootstrap, *, lower_is_better: bool = False
 ) -> WorstGroups:
-    """The same with the choice that is made where nothing else is tested with it; see `rivalry`."""
-    tests = rivalry(scores, found, lower_is_better=lower_is_better)
-    return with_choice(found, tests, answers([tests.question], plan)[0] if tests else None, plan.level)
+    """The systems by their worst groups, with the choice that is made where nothing else is tested with it; see `rivalry`."""
+    tests = rivalry(scores, groups, lower_is_better=lower_is_better)
+    return with_choice(groups, tests, answers([tests.question], plan)[0] if tests else None, plan.level)
 
 
 def _group_means(table: NDArray[np.float64], groups: Sequence[str]) -> tuple[Number, ...]:
@@ -252,8 +254,8 @@ def _draws(table: NDArray[np.float64], plan: Bootstrap) -> NDArray[np.float64] |
     rows = table[:, with_values].transpose(1, 0, 2).reshape(with_values.sum(), n_systems * n_groups)
     drawn = mean_draws(rows, plan)
     worst: NDArray[np.float64] = drawn.reshape(-1, n_systems, n_groups).min(axis=2)
-    whole = worst[~np.isnan(worst).any(axis=1)]
-    return whole if len(whole) else None
+    complete_draws = worst[~np.isnan(worst).any(axis=1)]
+    return complete_draws if len(complete_draws) else None
 
 
 def mean_draws(table: Floats, plan: Bootstrap) -> Floats:
