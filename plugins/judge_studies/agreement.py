@@ -53,25 +53,25 @@ def correlations(
 ) -> tuple[Number, Number]:
     """Over all summaries, and the mean of the articles' own; `n` are the summaries, and the articles, that have one."""
     by_article, known = within(truths, scores, chooses=chooses), ~np.isnan(truths) & ~np.isnan(scores)
-    whole = _jackknife(lambda rows: correlation(truths[rows], scores[rows], chooses=chooses), known, topics)
-    return _cut_off(whole, known, -1.0), _cut_off(mean(by_article, topics).number, ~np.isnan(by_article), -1.0)
+    pooled = _jackknife(lambda rows: correlation(truths[rows], scores[rows], chooses=chooses), known, topics)
+    return _cut_off(pooled, known, -1.0), _cut_off(mean(by_article, topics).number, ~np.isnan(by_article), -1.0)
 
 
-def lead_pooled(truths: Floats, scores: Floats, others: Floats, topics: Sequence[str]) -> Number:
-    """Correlation of scores over all summaries less that of others, as the benchmark has them."""
+def lead_pooled(truths: Floats, scores: Floats, rival_scores: Floats, topics: Sequence[str]) -> Number:
+    """Correlation of scores over all summaries less that of the rival, as the benchmark has them."""
 
     def gap(rows: NDArray[np.bool_]) -> float:
-        first, second = (correlation(truths[rows], each[rows], chooses=False) for each in (scores, others))
+        first, second = (correlation(truths[rows], values[rows], chooses=False) for values in (scores, rival_scores))
         return first - second
 
     return _jackknife(gap, ~np.isnan(truths) & ~np.isnan(scores), topics)
 
 
 def lead_within(
-    truths: Floats, scores: Floats, others: Floats, topics: Sequence[str], *, chooses: bool = False
+    truths: Floats, scores: Floats, rival_scores: Floats, topics: Sequence[str], *, chooses: bool = False
 ) -> Number:
-    """Mean correlation within articles less that of others, over the articles that have both."""
-    gaps = within(truths, scores, chooses=chooses) - within(truths, others, chooses=chooses)
+    """Mean correlation within articles less that of the rival, over the articles that have both."""
+    gaps = within(truths, scores, chooses=chooses) - within(truths, rival_scores, chooses=chooses)
     return mean(gaps, topics).untested.model_copy(update={"n": int((~np.isnan(gaps)).sum())})
 
 
@@ -109,7 +109,7 @@ def _counts(truths: Floats, scores: Floats) -> tuple[float, float, float]:
     return (formed & (by_truth == by_score)).sum(), (formed & (by_score == 0)).sum(), formed.sum()
 
 
-def _cut_off(number: Number, counts: NDArray[Any], least: float) -> Number:
+def _cut_off(number: Number, counts: NDArray[Any], floor: float) -> Number:
     """With its interval cut off where a correlation or a share ends, of which Student's t does not know, and its counts."""
-    low, high = (None if each is None else min(1.0, max(least, each)) for each in (number.low, number.high))
+    low, high = (None if bound is None else min(1.0, max(floor, bound)) for bound in (number.low, number.high))
     return Number(value=number.value, low=low, high=high, n=int(counts.sum()), n_sets=number.n_sets)

@@ -96,9 +96,13 @@ class Combination(Record):
 
     @model_validator(mode="after")
     def _features_have_their_judges(self) -> "Combination":
-        named, given = [each.name for each in self.features], [each.name for each in self.members]
-        if len(set(named)) < len(named) or set(named) - set(COUNTED) != set(given) or len(set(given)) < len(given):
-            raise ValueError(f"its features are {named}, but its judges {given}")
+        named, members = [feature.name for feature in self.features], [member.name for member in self.members]
+        if (
+            len(set(named)) < len(named)
+            or set(named) - set(COUNTED) != set(members)
+            or len(set(members)) < len(members)
+        ):
+            raise ValueError(f"its features are {named}, but its judges {members}")
         return self
 
 
@@ -109,12 +113,12 @@ def read_combination(path: Path) -> Combination:
     Raises:
         DataError: the file cannot be read, or is none that `evenhand train-judge` wrote.
     """
-    found = read_json(local_path(path))
+    content = read_json(local_path(path))
     place = f"{path}: was not written by `evenhand train-judge` of this version, which trains it again"
-    if why := refusal(found, format_of(Combination)):
+    if why := refusal(content, format_of(Combination)):
         raise DataError(f"{place}: {why}")
     with explained(place):
-        return Combination.model_validate(found)
+        return Combination.model_validate(content)
 
 
 class CombinedJudge(JudgeSection):
@@ -137,7 +141,7 @@ class CombinedJudge(JudgeSection):
             DataError: it cannot be read, or a section in it is wrong.
         """
         saved = read_combination(self.file)
-        return saved, {each.name: _member(self.file, each.name, each.options) for each in saved.members}
+        return saved, {member.name: _member(self.file, member.name, member.options) for member in saved.members}
 
     @property
     def _found(self) -> "tuple[Combination | None, dict[str, TextJudgeSection]]":
@@ -155,7 +159,7 @@ class CombinedJudge(JudgeSection):
     @property
     def sections(self) -> "dict[str, TextJudgeSection]":
         """The same, by key below this section."""
-        return {inside(name): each for name, each in self.members.items()}
+        return {inside(name): section for name, section in self.members.items()}
 
     @property
     def purpose(self) -> Purpose | None:

@@ -41,9 +41,9 @@ def by_group(agreement: Floats, is_in: NDArray[np.bool_], topics: Sequence[str],
     known = ~np.isnan(agreement)
     values, inside, names = agreement[known], is_in[known].astype(float), np.array(topics)[known]
     of_topics = [(values[names == name], inside[names == name]) for name in dict.fromkeys(names.tolist())]
-    if all(np.ptp(its) == 0 for _, its in of_topics):
-        values = np.array([its.mean() for its, _ in of_topics])
-        inside = np.array([its[0] for _, its in of_topics])
+    if all(np.ptp(memberships) == 0 for _, memberships in of_topics):
+        values = np.array([topic_values.mean() for topic_values, _ in of_topics])
+        inside = np.array([memberships[0] for _, memberships in of_topics])
     if min(inside.sum(), (1 - inside).sum()) < LEAST_OF_GROUP:
         return NOTHING
 
@@ -52,9 +52,9 @@ def by_group(agreement: Floats, is_in: NDArray[np.bool_], topics: Sequence[str],
         for group in (inside, 1 - inside):
             n = group.sum()
             mean = rows @ group / n
-            left = np.maximum(rows**2 @ group / n - mean**2, 0.0)
+            variances = np.maximum(rows**2 @ group / n - mean**2, 0.0)
             means.append(mean)
-            errors.append(left / (n - 1))
+            errors.append(variances / (n - 1))
         gap = means[0] - means[1]
         return gap, gap / np.sqrt(np.maximum(errors[0] + errors[1], NOISE))
 
@@ -96,14 +96,14 @@ def over_articles(truths: Floats, scores: Floats, seed: int) -> TestedQuantity:
     known = known[enough]
     if len(known) < 2 * LEAST_OF_GROUP:
         return NOTHING
-    x, y = (about_mean(each[enough][..., None], known)[..., 0] for each in (truths, scores))
+    x, y = (about_mean(table[enough][..., None], known)[..., 0] for table in (truths, scores))
     slope = (x * y).sum() / max((x**2).sum(), NOISE)
-    left, ranks = (y - slope * x)[known], about_ranks(np.where(known, x, np.nan))
+    residuals, ranks = (y - slope * x)[known], about_ranks(np.where(known, x, np.nan))
     generator = np.random.default_rng(seed)
     drawn = []
     for rows in in_blocks(DRAWS, known.size * known.shape[1]):
         cells = np.full((len(rows), *known.shape), np.nan)
-        cells[:, known] = slope * x[known] + generator.permuted(np.tile(left, (len(rows), 1)), axis=1)
+        cells[:, known] = slope * x[known] + generator.permuted(np.tile(residuals, (len(rows), 1)), axis=1)
         drawn.append(_correlations(ranks, cells).var(axis=1))
     observed = _correlations(ranks, np.where(known, y, np.nan)[None]).var()
     return _spread(float(observed), np.concatenate(drawn), len(known))
@@ -111,9 +111,9 @@ def over_articles(truths: Floats, scores: Floats, seed: int) -> TestedQuantity:
 
 def _correlations(ranks: Floats, cells: Floats) -> Floats:
     """Of ranks and cells in each article, (draws, articles); 0 where the cells do not differ."""
-    others = about_ranks(cells)
-    products = np.nansum(ranks * others, axis=-1)
-    sizes = np.sqrt(np.nansum(ranks**2, axis=-1) * np.nansum(others**2, axis=-1))
+    cell_ranks = about_ranks(cells)
+    products = np.nansum(ranks * cell_ranks, axis=-1)
+    sizes = np.sqrt(np.nansum(ranks**2, axis=-1) * np.nansum(cell_ranks**2, axis=-1))
     return np.where(sizes > NOISE, over(products, sizes), 0.0)
 
 
