@@ -108,13 +108,13 @@ def _odds_ratios(counts: NDArray[np.float64] | NDArray[np.int64], correction: Co
     """
     check_choice(correction, get_args(Correction), "correction")
     n, k = counts[..., 0, :], counts[..., 1, :]
-    kept, left = (k, n - k) if correction == "none" else (2 * k + 1, 2 * (n - k) + 1)
+    included, omitted = (k, n - k) if correction == "none" else (2 * k + 1, 2 * (n - k) + 1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        above = kept[..., :, None] * left[..., None, :]
-        ratios = above / (left[..., :, None] * kept[..., None, :])
+        above = included[..., :, None] * omitted[..., None, :]
+        ratios = above / (omitted[..., :, None] * included[..., None, :])
     counts_for = n > 0
-    both = counts_for[..., :, None] & counts_for[..., None, :] & ~np.eye(n.shape[-1], dtype=bool)
-    return np.where(both, ratios, np.nan)
+    is_comparable = counts_for[..., :, None] & counts_for[..., None, :] & ~np.eye(n.shape[-1], dtype=bool)
+    return np.where(is_comparable, ratios, np.nan)
 
 
 def _largest(ratios: NDArray[np.float64]) -> NDArray[np.float64]:
