@@ -74,7 +74,7 @@ def page(
     say(f"{out}: {counted(len(sheet.items), 'item')}, {summaries} each; open it in a browser")
     say(f"{key_path}: which system each letter is; keep it from the annotators, scoring needs it")
     say(f"{blank_path}: the same items for evenhand human convert")
-    _say_left_out({(each.reason, each.side): each.count for each in key.left_out})
+    _say_left_out({(row.reason, row.side): row.count for row in key.left_out})
 
 
 @app.command(epilog="Example: evenhand human score annotations-anna.json page.key.json --out scores.json")
@@ -95,8 +95,8 @@ def score(
 
     if out:
         refuse_outputs(out, ".json", files)
-    found = read_annotations(files)
-    results = human_results(found.units, found.left_out, Bootstrap(resamples=resamples, seed=seed))
+    sheets = read_annotations(files)
+    results = human_results(sheets.units, sheets.left_out, Bootstrap(resamples=resamples, seed=seed))
     if out:
         _keep(results, results_page(results), out)
     _show(results_page(results), out)
@@ -121,14 +121,14 @@ def agreement(
     from .agreement import group_agreement
     from .result_pages import agreement_page
 
-    found = read_annotations(files, highlights_only=True)
-    _say_left_out(found.left_out)
-    names = list(dict.fromkeys(unit.annotator for unit in found.units))
+    sheets = read_annotations(files, highlights_only=True)
+    _say_left_out(sheets.left_out)
+    names = list(dict.fromkeys(unit.annotator for unit in sheets.units))
     if len(names) < 2:
         raise DataError(
             f"agreement is that of two annotators or more, but these files have {', '.join(names) or 'none'}; give more files"
         )
-    units = {name: [unit for unit in found.units if unit.annotator == name] for name in names}
+    units = {name: [unit for unit in sheets.units if unit.annotator == name] for name in names}
     _show(agreement_page(group_agreement(units, draws=draws, seed=seed)))
 
 
@@ -164,7 +164,7 @@ def opinions(
     if summary_columns and not texts:
         raise DataError("--summary-columns is of the summaries of --texts and has no effect here; leave it out")
     annotated = read_opinions(file)
-    labelled = [(each.set_id, each.summary_id) for each in annotated]
+    labelled = [(summary.set_id, summary.summary_id) for summary in annotated]
     read = read_opinion_texts(texts, labelled, columns_of(summary_columns)) if texts else NO_TEXTS
     results = opinion_results(annotated, texts=read)
     if out:
@@ -241,21 +241,21 @@ def _show(page: "Page", out: Path | None = None) -> None:
         say(f"page: {out.with_suffix(BESIDE[0])}")
 
 
-def _systems(given: list[str]) -> dict[str, Path]:
-    found: dict[str, Path] = {}
+def _systems(entries: list[str]) -> dict[str, Path]:
+    folders: dict[str, Path] = {}
     mistakes = []
-    for each in given:
-        label, sign, folder = each.partition("=")
+    for entry in entries:
+        label, sign, folder = entry.partition("=")
         if not (label and sign and folder):
-            mistakes.append(f"--system {each!r}: write LABEL=FOLDER, for example base=runs/a/evaluation/base")
-        elif label in found:
-            mistakes.append(f"--system {each!r}: the label {label!r} is given twice")
-        elif same := [name for name, known in found.items() if known.resolve() == Path(folder).resolve()]:
-            mistakes.append(f"--system {each!r}: is the folder of {same[0]!r}; name the folder of another system")
-        found[label] = Path(folder)
+            mistakes.append(f"--system {entry!r}: write LABEL=FOLDER, for example base=runs/a/evaluation/base")
+        elif label in folders:
+            mistakes.append(f"--system {entry!r}: the label {label!r} is given twice")
+        elif earlier := [name for name, known in folders.items() if known.resolve() == Path(folder).resolve()]:
+            mistakes.append(f"--system {entry!r}: is the folder of {earlier[0]!r}; name the folder of another system")
+        folders[label] = Path(folder)
     if mistakes:
         raise DataError("\n".join(mistakes))
-    return found
+    return folders
 
 
 def _say_left_out(left_out: Mapping[tuple[str, str], int]) -> None:
