@@ -55,7 +55,7 @@ def load_documents(
         DataError: the source cannot be read, or something in it is wrong; all mistakes are listed.
         MissingExtra: a library that the source needs is not installed.
     """
-    if not isinstance(attribute or "", Sequence) or not all(isinstance(each, str) for each in attribute or ()):
+    if not isinstance(attribute or "", Sequence) or not all(isinstance(name, str) for name in attribute or ()):
         raise DataError(f"attribute is {described(attribute)}; give the name of an attribute, or several")
     named = (attribute,) if isinstance(attribute, str) else tuple(attribute or ())
     if isinstance(source, Documents):
@@ -96,17 +96,17 @@ def _from_memory(source: Any, named: Sequence[str], columns: ColumnsSection | No
         raise DataError(
             f"documents are a {type(source).__name__}; give a path, a list of dicts (rows, or document sets), or a data frame"
         )
-    found = list(source)
+    records = list(source)
     # a table may well have a column "documents"
     may_be_sets = columns is None and any(
-        isinstance(each, Mapping) and "documents" in each and "text" not in each for each in found
+        isinstance(record, Mapping) and "documents" in record and "text" not in record for record in records
     )
-    if found and all(isinstance(each, Mapping) for each in found) and not may_be_sets:
-        return _rows(found, named, columns, "documents")
+    if records and all(isinstance(record, Mapping) for record in records) and not may_be_sets:
+        return _rows(records, named, columns, "documents")
     sets, mistakes = [], []
-    for number, each in enumerate(found, start=1):
+    for number, record in enumerate(records, start=1):
         try:
-            sets.append(each if isinstance(each, DocumentSet) else DocumentSet.model_validate(each))
+            sets.append(record if isinstance(record, DocumentSet) else DocumentSet.model_validate(record))
         except ValidationError as error:
             mistakes.append(f"documents: set {number}: {explain(error)}")
     mistakes += [
@@ -125,25 +125,25 @@ def _rows(
     return sets_of_rows(enumerate(rows, start=1), columns or ColumnsSection(), named, source=source)
 
 
-def labelled(given: Any, what: str, of: str) -> Mapping[str, Any]:
+def labelled(argument: Any, name: str, of: str) -> Mapping[str, Any]:
     """The dict of labels that an argument has to be, with at least one.
 
     Args:
-        given: the argument.
-        what: what it is called.
+        argument: the argument.
+        name: what it is called.
         of: what stands under each label.
 
     Raises:
         DataError: it is something else, is empty, or a label is no text.
     """
-    if not isinstance(given, Mapping):
-        raise DataError(f"{what} are {described(given)}; give a dict of labels, and under each {of}")
-    if not given or not all(isinstance(each, str) and each for each in given):
-        raise DataError(f"{what} need labels that are text, at least one; got {list(given)!r}")
-    return given
+    if not isinstance(argument, Mapping):
+        raise DataError(f"{name} are {described(argument)}; give a dict of labels, and under each {of}")
+    if not argument or not all(isinstance(label, str) and label for label in argument):
+        raise DataError(f"{name} need labels that are text, at least one; got {list(argument)!r}")
+    return argument
 
 
-def described(given: Any) -> str:
+def described(argument: Any) -> str:
     """What a wrong argument is, for a message: "str 'praising'"."""
-    shown = repr(given)
-    return f"{type(given).__name__} {shown if len(shown) <= MOST_SHOWN else f'{shown[:MOST_SHOWN]}...'}"
+    shown = repr(argument)
+    return f"{type(argument).__name__} {shown if len(shown) <= MOST_SHOWN else f'{shown[:MOST_SHOWN]}...'}"
