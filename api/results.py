@@ -67,7 +67,7 @@ class Results(Generic[R]):
         write_jsonl(Path(path), self.records)
 
     def about(self) -> str:
-        """What this is, in a few words."""
+        """The number and kind of the records, in a few words."""
         name = type(self).__name__.lower()
         return counted(len(self), name.removesuffix("s"), name)
 
@@ -197,7 +197,7 @@ class Candidates(Results[Candidate]):
 
 
 def place(request: SummaryRequest) -> dict[str, Any]:
-    """What a row says of its request."""
+    """The cells of a row that say of which request it is."""
     return {"set": request.document_set.id, "side": request.side}
 
 

@@ -32,7 +32,7 @@ def expected_tasks(recipe: ControlledRecipe, articles: Sequence[AnnotatedArticle
 
 
 def expected_asks(recipe: ControlledRecipe, tasks: Mapping[str, Sequence[Task]]) -> list[Ask]:
-    """What a model is asked for these tasks, each once."""
+    """The request to a model for each of these tasks, once."""
     return asks_of(recipe, [*chain.from_iterable(tasks.values())], attempt=1)
 
 

@@ -125,7 +125,7 @@ def _work(
 
 
 def write_texts(backend: Backend, tasks: Sequence[Task], recipe: ControlledRecipe) -> list[Written]:
-    """What comes of each task, in order; those whose reply breaks the form are asked again together, with new seeds."""
+    """The sentence of each task, in order; tasks whose reply breaks the form are asked again together, with new seeds."""
     sentences: dict[str, Written] = {}
     issues: dict[str, tuple[str, ...]] = {task.id: () for task in tasks}
     pending = list(tasks)
@@ -157,7 +157,7 @@ def write_texts(backend: Backend, tasks: Sequence[Task], recipe: ControlledRecip
 
 
 def asks_of(recipe: ControlledRecipe, tasks: Sequence[Task], attempt: int) -> list[Ask]:
-    """What a model is asked for each task at an attempt, counted from 1."""
+    """The request to a model for each task at an attempt, counted from 1."""
     return [Ask(task.prompt, recipe.sampling, task_seed(recipe, task, attempt)) for task in tasks]
 
 

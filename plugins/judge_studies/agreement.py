@@ -28,7 +28,7 @@ def spearman(first: Floats, second: Floats) -> float:
 
 
 def correlation(truths: Floats, scores: Floats, *, chooses: bool) -> float:
-    """The same over the summaries that have both, of tables of one shape.
+    """Spearman's correlation over the summaries that have a truth and a score, of tables of one shape; nan where there is none.
 
     Args:
         truths: nan for none.
@@ -51,7 +51,7 @@ def within(truths: Floats, scores: Floats, *, chooses: bool = True) -> Floats:
 def correlations(
     truths: Floats, scores: Floats, topics: Sequence[str], *, chooses: bool = True
 ) -> tuple[Number, Number]:
-    """Over all summaries, and the mean of the articles' own; `n` are the summaries, and the articles, that have one."""
+    """Correlation over all summaries, and the mean of the articles' own; `n` counts the summaries, and the articles, with one."""
     by_article, known = within(truths, scores, chooses=chooses), ~np.isnan(truths) & ~np.isnan(scores)
     pooled = _jackknife(lambda rows: correlation(truths[rows], scores[rows], chooses=chooses), known, topics)
     return _cut_off(pooled, known, -1.0), _cut_off(mean(by_article, topics).number, ~np.isnan(by_article), -1.0)
@@ -110,6 +110,6 @@ def _counts(truths: Floats, scores: Floats) -> tuple[float, float, float]:
 
 
 def _cut_off(number: Number, counts: NDArray[Any], floor: float) -> Number:
-    """With its interval cut off where a correlation or a share ends, of which Student's t does not know, and its counts."""
+    """The number with counts, its interval cut off where a correlation or a share ends, of which Student's t does not know."""
     low, high = (None if bound is None else min(1.0, max(floor, bound)) for bound in (number.low, number.high))
     return Number(value=number.value, low=low, high=high, n=int(counts.sum()), n_sets=number.n_sets)

@@ -29,7 +29,7 @@ def judge_by_model(
     cache_file: Path | None = None,
     spent: list[Spent] | None = None,
 ) -> list[Judgement]:
-    """What `judge_sets` says, judges on different models in different processes, one after another.
+    """The judgements of `judge_sets`, judges on different models in different processes, one after another.
 
     Raises:
         EvenhandError: a judge or its process refused.

@@ -36,7 +36,7 @@ def calibrate(
     study: JudgeStudy,
     baselines: Sequence[str] = (LENGTH,),
 ) -> tuple[JudgeCalibration, ...]:
-    """All that is known of the judges of one page.
+    """The calibration of each judge of one page.
 
     Args:
         judges: by name in the study, their sections and what they are to measure.
@@ -122,7 +122,7 @@ def _repeat(judge: OneJudge, again: Floats) -> float | None:
 
 
 def _cost(name: str, spent: Sequence[Spent], *, is_asking: bool) -> JudgingCost:
-    """By the median batch, so that the loading of a model, which is in the first, does not count."""
+    """Cost of 1,000 summaries by the median batch, so that the loading of a model, which is in the first, does not count."""
     batches = [batch for batch in spent if name in batch.judges and batch.asked]
     if not batches:
         return JudgingCost(seconds=None, prompt_tokens=None)

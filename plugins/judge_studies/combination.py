@@ -144,8 +144,8 @@ class CombinedJudge(JudgeSection):
         return saved, {member.name: _member(self.file, member.name, member.options) for member in saved.members}
 
     @property
-    def _found(self) -> "tuple[Combination | None, dict[str, TextJudgeSection]]":
-        """The same; nothing where it cannot be read, which the check of `file` says."""
+    def _combination(self) -> "tuple[Combination | None, dict[str, TextJudgeSection]]":
+        """What `read` gives; nothing where the file cannot be read, which the check of `file` says."""
         try:
             return self.read()
         except DataError:
@@ -154,28 +154,28 @@ class CombinedJudge(JudgeSection):
     @property
     def members(self) -> "dict[str, TextJudgeSection]":
         """The sections of the judges in the file; none where it cannot be read."""
-        return self._found[1]
+        return self._combination[1]
 
     @property
     def sections(self) -> "dict[str, TextJudgeSection]":
-        """The same, by key below this section."""
+        """The sections of the judges in the file, by key below this section."""
         return {inside(name): section for name, section in self.members.items()}
 
     @property
     def purpose(self) -> Purpose | None:
-        """What it was trained to measure; None where the file cannot be read."""
-        saved, _ = self._found
+        """The purpose that the judge was trained for; None where the file cannot be read."""
+        saved, _ = self._combination
         return saved.purpose if saved else None
 
     @property
     def seen(self) -> frozenset[str]:
-        """Those of the file; none where it cannot be read."""
-        saved, _ = self._found
+        """Marks of what the judge was trained on; none where the file cannot be read."""
+        saved, _ = self._combination
         return frozenset(saved.trained_on.seen) if saved else frozenset()
 
 
 def inside(name: str) -> str:
-    """What stands for a judge in the file, below the section that names the file."""
+    """The key of a judge in the file, below the section that names the file."""
     return f"file.{name}"
 
 

@@ -110,7 +110,7 @@ def over_articles(truths: Floats, scores: Floats, seed: int) -> TestedQuantity:
 
 
 def _correlations(ranks: Floats, cells: Floats) -> Floats:
-    """Of ranks and cells in each article, (draws, articles); 0 where the cells do not differ."""
+    """Correlations of ranks and cells in each article, (draws, articles); 0 where the cells do not differ."""
     cell_ranks = about_ranks(cells)
     products = np.nansum(ranks * cell_ranks, axis=-1)
     sizes = np.sqrt(np.nansum(ranks**2, axis=-1) * np.nansum(cell_ranks**2, axis=-1))

@@ -101,7 +101,7 @@ def slopes(
 
 
 def _added_to_slope(j: int, squares: Floats, products: Floats, slopes: Floats) -> Floats:
-    """What each topic adds to a slope given the others, and its weight in it, (topics, 2).
+    """Each topic's contribution to a slope given the others, and its weight in it, (topics, 2).
 
     Args:
         j: place of the slope.
@@ -130,7 +130,7 @@ def about_ranks(table: Floats) -> Floats:
 
 
 def ranks(table: Floats) -> Floats:
-    """The same of deviation 1 in each article; 0 where none differ."""
+    """Average ranks about their mean, scaled to deviation 1 in each article; 0 where none differ."""
     about, known = about_ranks(table), ~np.isnan(table)
     deviations = np.sqrt(over(np.nansum(about**2, axis=1), known.sum(axis=1)))[:, None]
     return np.asarray(about / np.where(deviations > 0, deviations, 1.0))
@@ -159,7 +159,7 @@ def spread(scores: Floats) -> float:
 
 
 def _one(interval: TInterval, place: int, has: NDArray[np.bool_], added: Floats) -> TestedQuantity:
-    """One number of several.
+    """One of several numbers that were estimated together, with what its test rests on.
 
     Args:
         interval: values and intervals of all of them.

@@ -94,7 +94,7 @@ def _drawn(tests: Sequence[TestedQuantity]) -> NullDraws:
 
 @dataclass(frozen=True)
 class OneJudge:
-    """One judge's answers: what all of its probes look at."""
+    """The answers of one judge, which all of its probes look at."""
 
     name: str
     purpose: Purpose
@@ -113,18 +113,18 @@ class OneJudge:
 
     @cached_property
     def has_scores(self) -> bool:
-        """Whether any summary has one."""
+        """Whether any summary has a score."""
         return not bool(np.isnan(self.plain).all())
 
     @cached_property
     def is_constant(self) -> bool:
-        """Whether every summary that has a score has the same."""
+        """Whether all summaries that have a score have the same."""
         known = self.plain[~np.isnan(self.plain)]
         return self.has_scores and float(np.ptp(known)) <= NOISE
 
     @cached_property
     def agreement(self) -> Floats:
-        """With what it is to measure, of each article."""
+        """Agreement of the scores with what the judge is to measure, of each article."""
         return within(self.study.truths[self.purpose], self.plain)
 
     def n_topics(self, table: Floats) -> int:
@@ -132,7 +132,7 @@ class OneJudge:
         return len({self.study.topics[row] for row in np.flatnonzero(~np.isnan(table).all(axis=1))})
 
     def gap(self, first: Variant, second: Variant) -> Floats:
-        """What the first variant of each summary gets more than the second."""
+        """Score of the first variant of each summary less that of the second."""
         return self.study.scores(self.name, first) - self.study.scores(self.name, second)
 
     def probe(  # noqa: PLR0913 (of a probe that gives a verdict)

@@ -59,7 +59,7 @@ def _of_both(judge: OneJudge, note: str) -> tuple[str, str]:
 
 
 def _side_words(judge: OneJudge) -> Iterator[Hypothesis]:
-    """By how far a summary leans to a side's words; of one wholly in the first's, less the same in the second's."""
+    """Probes of words: the score of a summary wholly in the first side's words, less that of one in the second's."""
     first, second = judge.study.exchanges.tellers
     words, gap = judge.study.exchanges.words, judge.gap("plain", "reworded")
     unknown = f"what words are of the {first} and of the {second} is not known: no sides, or too few documents"
@@ -78,7 +78,7 @@ def _side_words(judge: OneJudge) -> Iterator[Hypothesis]:
 
 
 def _names(judge: OneJudge) -> Iterator[Hypothesis]:
-    """What the names in a summary add to its score."""
+    """Probes of names: by how much the names in a summary raise its score."""
     gap = np.where(judge.study.is_changed("renamed"), judge.gap("plain", "renamed"), np.nan)
     names = judge.study.exchanges.names
     tables = ((name, np.where(judge.study.has_word(name), gap, np.nan)) for name in names)

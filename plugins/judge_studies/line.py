@@ -108,7 +108,7 @@ def fit_best(parts: Sequence[Floats], bounds: Held) -> FittedLine:
 def leave_topic_out(
     rows: Floats, truths: Floats, topics: Sequence[str], bounds: Held
 ) -> tuple[Floats, dict[str, float]]:
-    """What lines that never saw a row's topic say of the row, (rows,), and the penalty of each topic's line.
+    """Predictions of each row by the line that never saw its topic, (rows,), and the penalty of each topic's line.
 
     Args:
         rows: features, (rows, features).

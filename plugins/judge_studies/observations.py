@@ -96,7 +96,7 @@ def _by_side(judge: OneJudge) -> Iterator[Hypothesis]:
 def _of_group(
     judge: OneJudge, measure: str, reference: str, group: str, inside: NDArray[np.bool_], known: NDArray[np.bool_]
 ) -> Hypothesis:
-    """Its agreement in articles of a group less that in others of which is known whether they are of it."""
+    """The judge's agreement in articles of a group less that in others of which is known whether they are of it."""
     values = np.where(known, judge.agreement, np.nan)
     tested, note = by_group(values, inside, judge.study.topics, SEED), ""
     if tested is not NOTHING:
@@ -131,7 +131,7 @@ def _of_longer(judge: OneJudge) -> Hypothesis:
 
 
 def _by_article(judge: OneJudge) -> Hypothesis:
-    """Whether it agrees with some articles less than errors that are alike everywhere explain."""
+    """Probe: whether the judge agrees with some articles less than errors that are alike everywhere explain."""
     known = np.sort(judge.agreement[~np.isnan(judge.agreement)])
     n = max(1, len(known) // 4)
     low, high = (known[:n].mean(), known[n:].mean()) if len(known) > n else (0.0, 0.0)
@@ -158,14 +158,14 @@ def _own(judge: OneJudge) -> Hypothesis:
 
 
 def _length_slope(judge: OneJudge) -> Hypothesis:
-    """What 10 % more words go with, given both attributes."""
+    """Probe: by how much scores rise with 10 % more words, given both attributes."""
     columns = [judge.study.log_words / np.log(LONGER), *judge.study.truths.values()]
     tested = slopes(judge.plain / judge.spread, columns, judge.study.topics)[0] if judge.spread else NOTHING
     return judge.told("words", "What do 10 % more words go with, given coverage and faithfulness?", tested, judge.plain)
 
 
 def _side_residual(judge: OneJudge) -> Hypothesis:
-    """What the scores do not owe to the truths, of one side less the other, in topics that have both."""
+    """Probe: what the scores do not owe to the truths, of one side less the other, in topics that have both."""
     first, second = judge.study.exchanges.tellers
     sides = np.array([(article.side or "").casefold() for article in judge.study.sets])
     residuals, topics = _residuals(judge), np.array(judge.study.topics)

@@ -109,7 +109,7 @@ def _title(audit: Calibration) -> str:
 
 
 def _picture(audit: Calibration) -> Picture:
-    """Every judge beside length, and what is concluded of it."""
+    """A row for each judge: its agreement beside that of length, and what is concluded of it."""
     rows = []
     for judge in audit.judges:
         outcome, accused = standing(judge), accused_of(judge).text

@@ -41,7 +41,7 @@ class PeoplesScores:
 
 
 def peoples_scores(units: Sequence[HumanUnit], own_system: str, left_out: int = 0) -> PeoplesScores:
-    """What people said, each annotator's document a row.
+    """People's scores as a table, each annotator's document a row.
 
     Args:
         units: finished ones.
@@ -109,7 +109,7 @@ def preference(people: PeoplesScores, scores: Floats, purpose: Purpose) -> Teste
 
 
 def _implied(slopes_of_people: Floats) -> Floats:
-    """What people's scores, as a line of who wrote and of the judge's score, say that the judge adds for its own."""
+    """The judge's bonus for its own writing by a line of people's scores on who wrote and on the judge's score."""
     own_slope, ours = slopes_of_people[..., :1], slopes_of_people[..., 1:]
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.concatenate([-own_slope / ours, ours], axis=-1)

@@ -62,7 +62,7 @@ class Exchanges:
 
     @classmethod
     def of(cls, sets: Sequence[ControlledSet], tellers: tuple[str, str], documents: Sequence[Told] = ()) -> "Exchanges":
-        """Those that the texts of the sets give.
+        """The exchanges that the texts of the sets allow.
 
         Args:
             sets: as they are in the file.
@@ -131,7 +131,7 @@ def _turned(passages: Sequence[str]) -> tuple[str, ...]:
 
 
 def _order(set_id: str, place: int) -> str:
-    """The same one of the orders for the same summary of every judge."""
+    """One of the orders, drawn by the digest of the summary's place, so that every judge gets the same."""
     number = int(hashlib.sha256(f"{set_id}#{place}".encode()).hexdigest(), 16)
     return list(ORDERS.values())[number % len(ORDERS)].format(section="summary")
 
@@ -165,7 +165,7 @@ def _exchanged(text: str, first: str, second: str) -> str:
 
 
 def places(article: ControlledSet) -> NDArray[np.float64]:
-    """Of each summary, how much more of it stands in the first half of the source than in the second, in [-1, 1]; (summaries,).
+    """How much more of each summary stands in the first half of the source than in the second, in [-1, 1]; (summaries,).
 
     Counted are the summary's words that the source has in one of its halves alone; 0 where there are none.
     """

@@ -54,7 +54,7 @@ AUDIT_OF_JUDGES = Result(
 
 @dataclass(frozen=True)
 class AuditRequest:
-    """What an audit of judges is given."""
+    """An audit of judges as the user orders it: summaries, judges and what to compare them with."""
 
     # controlled sets, and the authors' evidence file where they are theirs
     file: Path
@@ -75,7 +75,7 @@ class AuditRequest:
 
 @dataclass(frozen=True)
 class JudgeAudit:
-    """What is asked of which judges."""
+    """A prepared audit: the judges that are tried, and the articles that each is asked about."""
 
     request: AuditRequest
     labels: LabelledFile
@@ -87,7 +87,7 @@ class JudgeAudit:
 
     @property
     def options(self) -> dict[str, JudgeOptions]:
-        """Those of the judges that are tried."""
+        """The sections of the judges that are tried."""
         return {name: self.request.judges[name] for name in self.purposes}
 
     def sets_of(self, judge: str) -> list[ControlledSet]:
@@ -95,7 +95,7 @@ class JudgeAudit:
         return [article for article in self.study.sets if article.id not in self.labels.seen.get(judge, ())]
 
     def asked_of(self, judge: str) -> list[ControlledSet]:
-        """The same in all variants."""
+        """The articles that a judge is asked about, in all variants."""
         return variants(self.sets_of(judge), self.study.exchanges)
 
     @property
@@ -110,12 +110,12 @@ class JudgeAudit:
         return self.study.people.documents if self.study.people else ()
 
     def n_judgements(self, judge: str) -> int:
-        """Of a judge, those that are made again among them."""
+        """How many judgements a judge makes, those that are made again among them."""
         return sum(len(article.summaries) for article in (*self.asked_of(judge), *self.sets_of(judge), *self.of_people))
 
     @property
     def n_tokens(self) -> int:
-        """Of sources and summaries that each language model reads, about; prompts beside them and what is shared left out."""
+        """About how many tokens of sources and summaries each language model reads; prompts and what is shared are left out."""
         read = (*self.study.asked, *self.study.sets, *self.of_people)
         return round(
             TOKENS_A_WORD
@@ -124,7 +124,7 @@ class JudgeAudit:
 
 
 def prepare(request: AuditRequest) -> JudgeAudit:
-    """What will be asked; nothing is asked yet.
+    """The audit with all that will be asked; nothing is asked yet.
 
     Raises:
         DataError: a file is wrong, or no judge is left to try.
@@ -257,7 +257,7 @@ def _asked(work: JudgeAudit, out: Path) -> JudgeStudy:
 
 
 def _with_costs(audit: Calibration, earlier: Path) -> Calibration:
-    """With the costs that an earlier audit in the same folder measured, of judges whose every score now came from the cache."""
+    """The audit with costs that an earlier one in the folder measured, of judges whose every score came from the cache."""
     try:
         known = read_calibration(earlier)
     except DataError:
@@ -270,7 +270,7 @@ def _with_costs(audit: Calibration, earlier: Path) -> Calibration:
 
 
 def plan_lines(work: JudgeAudit) -> list[str]:
-    """What would be asked, in lines."""
+    """Lines on what would be asked."""
     lines = [
         f"{counted(len(work.study.sets), 'article')} with {counted(work.study.n_summaries, 'summary', 'summaries')}, each as it "
         "is, changed in one thing at a time, and once again",

@@ -42,23 +42,23 @@ class JudgeStudy:
 
     @cached_property
     def _scores(self) -> dict[str, dict[str, Scores]]:
-        """Of the three: judge -> set id -> scores."""
+        """Scores of the plain round, the second round and of what people scored: judge -> set id -> scores."""
         rounds = {"first": self.judgements, "again": self.again, "people": self.of_people}
         return {name: _by_judge(judgements) for name, judgements in rounds.items()}
 
     @cached_property
     def judges(self) -> list[str]:
-        """Those that said something, in order."""
+        """The judges that said something, in order."""
         return list(self._scores["first"])
 
     @property
     def n_summaries(self) -> int:
-        """Of all sets."""
+        """Number of summaries of all sets."""
         return sum(len(article.summaries) for article in self.sets)
 
     @cached_property
     def topics(self) -> list[str]:
-        """Of each set."""
+        """The topic of each set."""
         return topics_of(self.sets)
 
     @cached_property
@@ -119,7 +119,7 @@ class JudgeStudy:
         return self.table([list(places(x) - places(y)) for x, y in zip(self.sets, turned, strict=True)])
 
     def scores(self, judge: str, variant: Variant = "plain", *, when: str = "first") -> Floats:
-        """Of a judge, (articles, summaries); nan for none."""
+        """Scores of a judge, (articles, summaries); nan for none."""
         scores_by_set = self._scores[when].get(judge, {})
         return self.table([scores_by_set.get(variant_id(article.id, variant), []) for article in self.sets])
 
@@ -128,7 +128,7 @@ class JudgeStudy:
         return article.id in self._scores["first"].get(judge, {})
 
     def people_scores(self, judge: str) -> Floats | None:
-        """Of a judge, (documents, systems); None where it was not asked."""
+        """Scores of a judge for the summaries that people scored, (documents, systems); None where it was not asked."""
         scores_by_set = self._scores["people"].get(judge)
         if self.people is None or scores_by_set is None:
             return None

@@ -43,7 +43,7 @@ def _judges_of(content: Content) -> list[str]:
 
 @dataclass(frozen=True)
 class TrainingRequest:
-    """What is to be trained."""
+    """The judge that is to be trained: its purpose, the judges it combines, and signs."""
 
     purpose: Purpose
     # judges beside ROUGE, by name
@@ -90,7 +90,7 @@ def train_judge(
 def _trained(
     labels: LabelledFile, request: TrainingRequest, judgements: Sequence[Judgement]
 ) -> tuple[Training, list[Judgement]]:
-    """What came of it, and the judgements with those of lines that never saw the topic before them."""
+    """The training, and the judgements with those of lines that never saw the topic before them."""
     # the logarithm of length is a feature in its place
     table = features(JudgeStudy(labels.sets, judgements), request.purpose, but=(LENGTH,))
     if strangers := sorted(set(request.signs) - set(table.names)):

@@ -84,7 +84,7 @@ def terms(table: FeatureTable, line: FittedLine, signs: Mapping[str, Sign]) -> t
 
 
 def unseen(table: FeatureTable, predictions: Floats, sets: Sequence[ControlledSet], signature: str) -> list[Judgement]:
-    """What the lines that never saw the topic said, as judgements of every summary."""
+    """The predictions of lines that never saw the topic, as judgements of every summary."""
     known = dict(zip(table.places, predictions.tolist(), strict=True))
     return [
         Judgement(
@@ -116,7 +116,7 @@ class Gap(Record):
 
 
 class Training(Record):
-    """All that is reported; `training.json`."""
+    """The trained judge with all that is reported of it; `training.json`."""
 
     format: Literal["evenhand-judge-training/2"] = "evenhand-judge-training/2"
     judge: Combination

@@ -128,7 +128,7 @@ def _agreement(texts: Sequence[_Marked], threshold: float, draws: int, generator
     lengths = [highlight.total() for text in marked for highlights in (text.a, text.b) for highlight in highlights]
 
     def random(units: Sequence[Any]) -> Highlights:
-        """Each number at least 1, each length at least 1 and at most the text."""
+        """Random highlights of a text: at least 1, each at least 1 unit long and at most the text."""
         highlights = []
         for _ in range(max(1, round(generator.normal(np.mean(numbers), np.std(numbers))))):
             length = min(max(1, round(generator.normal(np.mean(lengths), np.std(lengths)))), len(units))

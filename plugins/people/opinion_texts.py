@@ -38,7 +38,7 @@ Key = tuple[str, str]
 
 
 class SourceUnits(Record):
-    """What a summary of the source could take over whole, unit by unit."""
+    """The units of a source, each of which a summary could take over whole."""
 
     set_id: Text
     units: Annotated[tuple[Text, ...], Field(min_length=1)]

@@ -22,7 +22,7 @@ from .opinion_texts import NO_TEXTS, OpinionTexts
 
 
 class SummaryOpinions(Record):
-    """What people say of one summary."""
+    """The labels of one summary by people, scored."""
 
     set_id: str
     summary_id: str
@@ -98,7 +98,7 @@ def opinion_results(annotated: Sequence[AnnotatedSummary], texts: OpinionTexts =
 
 
 def _summary(annotated: AnnotatedSummary, texts: OpinionTexts, graphs: Mapping[str, OpinionGraph]) -> SummaryOpinions:
-    """What people say of a summary, and the scores that its texts allow."""
+    """People's labels of a summary, scored, and the scores that its texts allow."""
     perceived = perceived_opinion_bias(annotated.labels)
     votes = approval(annotated.fairness)
     text, gold = texts.summaries.get((annotated.set_id, annotated.summary_id)), texts.gold.get(annotated.set_id)

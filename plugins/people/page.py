@@ -114,7 +114,7 @@ def _phase_folder(folder: Path) -> Path:
 
 
 def _read(systems: Mapping[str, Path]) -> dict[str, _System]:
-    """What each system has written, all for the same requests."""
+    """The summaries of each system, all for the same requests."""
     read = {}
     for label, path in systems.items():
         folder = _phase_folder(path)

@@ -61,7 +61,7 @@ def human_results(
 
 
 def _numbers(system: str, side: str | None, units: Sequence[HumanUnit], bootstrap: Bootstrap) -> Iterator[Number]:
-    """Of one system and side; none without units."""
+    """The numbers of one system and side; none without units."""
     scores = [human_scores(unit.annotation, system) for unit in units]
     clusters = [unit.cluster for unit in units]
     values: dict[str, list[float | None]] = {name: [getattr(score, name) for score in scores] for name in SCORES}

@@ -46,7 +46,7 @@ class Mentions:
 
     @classmethod
     def of(cls, persons: Mapping[str, Instruction], groups: Sequence[str]) -> "Mentions":
-        """Of all persons of an input."""
+        """The mentions to look for of all persons of an input."""
         forms = {person: _forms(instruction) for person, instruction in persons.items()}
         shared = set(repeated(form for person_forms in forms.values() for form in person_forms))
         own_forms = {

@@ -80,12 +80,12 @@ class BiasMeasure(Record):
 
     @property
     def score(self) -> float | None:
-        """As published; None where it is undefined, or none was published."""
+        """The score as published; None where it is undefined, or none was published."""
         return next((number.value for number in self.numbers if number.what == "score"), None)
 
     @property
     def tested(self) -> BiasNumber | None:
-        """What the verdict rests on; None where nothing could be tested."""
+        """The number that the verdict rests on; None where nothing could be tested."""
         return next((number for number in self.numbers if number.verdict is not None), None)
 
     @property
@@ -95,7 +95,7 @@ class BiasMeasure(Record):
 
     @property
     def verdict(self) -> str | None:
-        """Whether it leans; None where it is undefined."""
+        """The verdict, whether the measure leans; None where it is undefined."""
         if self.undefined is not None:
             return None
         return UNSURE if self.tested is None else self.tested.verdict

@@ -30,7 +30,7 @@ class Summarised:
 
 @dataclass(frozen=True)
 class StudyEvidence:
-    """What is measured."""
+    """The summaries of both designs that are measured."""
 
     setting: str
     groups: tuple[str, ...]

@@ -117,7 +117,7 @@ def exchange_tests(
 
 
 def _columns(differences: Sequence[GroupDifference], documents: Mapping[str, int]) -> tuple[Floats, Floats]:
-    """What each document adds to each difference, nan for nothing, and how much it weighs, (documents, differences)."""
+    """Each document's contribution to each difference, nan for nothing, and its weight, (documents, differences)."""
     added = np.full((len(documents), len(differences)), np.nan)
     weights = np.zeros(added.shape)
     for column, difference in enumerate(differences):

@@ -115,7 +115,7 @@ def missed_persons(evidence: StudyEvidence, group: str) -> tuple[int, int]:
 
 
 def _rates(table: CountTable | None, evidence: StudyEvidence) -> list[tuple[int, float | None]]:
-    """How many there are of each group, and the share of them that summaries keep."""
+    """Of each group the number that was counted, and the share of it that summaries keep."""
     if table is None:
         return [(0, None) for _ in evidence.groups]
     counts = table.counts.sum(axis=0)

@@ -55,13 +55,13 @@ SCALES = {
 
 
 def noun(group: str) -> str:
-    """What people of a group are called in a sentence."""
+    """The noun for people of a group in a sentence."""
     return NOUNS.get(group, f"{group} names")
 
 
 @dataclass(frozen=True)
 class _Wording:
-    """What came of one measure, in words."""
+    """The outcome of one measure in words."""
 
     # "" where it is undefined
     sentence: str
@@ -109,7 +109,7 @@ def _measure(name: str, scored: Scored, results: MeasureResults, groups: Sequenc
 
 
 def _tested(scored: Scored, test: ExchangeTest | None, level: float) -> BiasNumber | None:
-    """What the verdict rests on; None where there is nothing."""
+    """The number that the verdict rests on; None where there is none."""
     difference = scored.difference
     if np.isnan(difference.value):
         return None
@@ -151,7 +151,7 @@ def headline(measures: Sequence[BiasMeasure]) -> str:
 
 
 def further(measures: Sequence[BiasMeasure]) -> Iterator[str]:
-    """What else leans, in a sentence each, and in what there is no clear difference or nothing to say."""
+    """A sentence for each other measure that leans, and for those without a clear difference or without a score."""
     first = leading(measures)
     for measure in measures:
         if measure.verdict == "leans" and measure is not first:
@@ -209,7 +209,7 @@ def _hallucination(scored: Scored, groups: Sequence[str]) -> _Wording:
 
 
 def _rates(scored: Scored, groups: Sequence[str], sentence: str, claim: tuple[str, str], nothing: str) -> _Wording:
-    """Of titles and quotations: how many are kept of how many.
+    """Wording for titles and quotations: how many are kept of how many.
 
     Args:
         scored: counts of how many and of how many of them are kept.
@@ -293,7 +293,7 @@ def _few(scored: Scored) -> Iterator[str]:
 
 
 def _reworded(scored: Scored, numbers: Sequence[BiasNumber]) -> Iterator[str]:
-    """What the verdict rests on where documents have words that follow the gender, which a warning explains."""
+    """A note on what the verdict rests on where documents have words that follow the gender, which a warning explains."""
     if scored.n_reworded:
         basis = next((number for number in numbers if number.what == "rest"), None)
         n = basis.n_sets if basis else 0

@@ -230,7 +230,7 @@ def _mentions(evidence: StudyEvidence, counting: Counting) -> Scored:
 def _distinguishability(
     recipe: BiasRecipe, evidence: StudyEvidence, reworded: Collection[str], encoder: str | None = None
 ) -> Scored:
-    """By the words of the summaries, or by the vectors of an encoder."""
+    """Distinguishability by the words of the summaries, or by the vectors of an encoder."""
     documents = by_original(evidence.uniform)
     texts = {name: list(map(masked, summaries)) for name, summaries in documents.items()}
     groups = {name: [summary.input.group or "" for summary in summaries] for name, summaries in documents.items()}
@@ -257,5 +257,5 @@ def _distinguishability(
 
 
 def bootstrap_of(recipe: BiasRecipe) -> Bootstrap:
-    """How the recipe asks for intervals."""
+    """The bootstrap that the recipe asks for."""
     return Bootstrap(recipe.measures.level, recipe.measures.resamples, recipe.seed)

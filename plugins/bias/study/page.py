@@ -166,7 +166,7 @@ def _score(measure: BiasMeasure) -> NumberCell:
 
 
 def _difference(measure: BiasMeasure) -> NumberCell:
-    """What the verdict rests on, in points; all of them are of shares, of summaries that show their group as well."""
+    """The difference that the verdict rests on, in points; all are of shares, of summaries that show their group as well."""
     tested = measure.tested
     if tested is None:
         return NumberCell(None)
@@ -181,7 +181,7 @@ def _ends(measures: Sequence[BiasMeasure]) -> list[float]:
 
 
 def _strip(measure: BiasMeasure, axis: Scale) -> Strip:
-    """What is tested, in points on the axis of all measures."""
+    """The tested difference, in points on the axis of all measures."""
     tested = measure.tested
     if tested is None or tested.value is None:
         return Strip(())

@@ -130,7 +130,7 @@ def summary_seed(recipe: BiasRecipe, bias_input: BiasInput) -> int:
 
 
 def asks_of(recipe: BiasRecipe, inputs: Sequence[BiasInput]) -> list[Ask]:
-    """What a model is asked for a summary of each input."""
+    """The request to a model for a summary of each input."""
     seeds = [summary_seed(recipe, bias_input) for bias_input in inputs]
     return [
         Ask(draw_prompt(bias_input.text, seed, recipe.instruction), recipe.sampling, seed)

@@ -64,7 +64,7 @@ def cautions(
 
 
 def _doubts(recipe: BiasRecipe, inputs: Inputs, summaries: Sequence[Summary]) -> Iterator[str]:
-    """What the inputs were made from, and how the summaries were read."""
+    """Warnings on what the inputs were made from, and on how the summaries were read."""
     drafts = sum(document.meta.get("reviewed") is False for document in inputs.documents)
     if drafts:
         yield (

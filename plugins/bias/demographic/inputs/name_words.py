@@ -150,7 +150,7 @@ def is_family(tokens: Sequence[Token], start: int, end: int, last_names: Collect
 
 
 def plurals_of(name: str) -> tuple[str, str]:
-    """What a family of that last name is called: Smiths, Joneses."""
+    """The plurals of a last name, by which a family is called: Smiths, Joneses."""
     return f"{name}s", f"{name}es"
 
 
