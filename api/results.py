@@ -95,17 +95,17 @@ class Documents(Results[DocumentSet]):
 
     def __init__(self, sets: Iterable[DocumentSet], attribute: str | None = None) -> None:
         super().__init__(sets)
-        known = list(
+        names = list(
             dict.fromkeys(
                 name for document_set in self for document in document_set.documents for name in document.attributes
             )
         )
-        if attribute is None and len(known) == 1:
+        if attribute is None and len(names) == 1:
             has_all = all(
-                known[0] in document.attributes for document_set in self for document in document_set.documents
+                names[0] in document.attributes for document_set in self for document in document_set.documents
             )
-            attribute = known[0] if has_all else None
-        self.attributes, self.attribute = tuple(known), attribute
+            attribute = names[0] if has_all else None
+        self.attributes, self.attribute = tuple(names), attribute
 
     @property
     def grouped_by(self) -> str:

@@ -146,17 +146,17 @@ def compare(
     if isinstance(recipes, str | Path | Recipe) or not isinstance(recipes, Mapping | Sequence):
         raise RecipeError(f"recipes are {described(recipes)}; give a dict of labels and recipes, or a list of recipes")
     if isinstance(recipes, Mapping):
-        named = {label: _placed(recipe, out) for label, recipe in recipes.items()}
+        by_label = {label: _placed(recipe, out) for label, recipe in recipes.items()}
     else:
-        named = {_label(recipe): recipe for recipe in (_placed(recipe, out) for recipe in recipes)}
-    if not named or len(named) < len(recipes):
+        by_label = {_label(recipe): recipe for recipe in (_placed(recipe, out) for recipe in recipes)}
+    if not by_label or len(by_label) < len(recipes):
         raise RecipeError(
             "compare needs at least one recipe, and each under a name of its own; give a dict of labels and recipes"
         )
     folder = Path(out)
     runs = [
         NamedRecipe(label, load_recipe(recipe).model_copy(update={"output": folder / RUNS / folder_name(label)}))
-        for label, recipe in named.items()
+        for label, recipe in by_label.items()
     ]
     run_budgets = list(budgets) or usual_budgets(runs)
     if wrong := [budget for budget in run_budgets if not isinstance(budget, int) or budget < 1]:

@@ -201,10 +201,10 @@ def _kinds(
 ) -> dict[str, dict[str, int]]:
     """Summaries that were written, by side and kind."""
     counts: dict[str, Counter[str]] = {}
-    for planned, came in zip(plan, written, strict=True):
-        if came.text is not None:
+    for planned, sentence in zip(plan, written, strict=True):
+        if sentence.text is not None:
             kind = planned.kind(len(article_points.points[planned.article_id].key_points))
-            counts.setdefault(came.side, Counter())[kind] += 1
+            counts.setdefault(sentence.side, Counter())[kind] += 1
     return {side: dict(sorted(kinds.items())) for side, kinds in counts.items()}
 
 

@@ -111,7 +111,7 @@ def _work(
         done,
         # other steps ask the same engine, so it stays open
         lambda: nullcontext(engine()),
-        lambda backend, some: WrittenBatch(written=tuple(write_texts(backend, some, recipe))),
+        lambda backend, batch: WrittenBatch(written=tuple(write_texts(backend, batch, recipe))),
     )
     written = [sentence for batch in journal for sentence in batch.written]
     write_jsonl(texts, written)

@@ -37,9 +37,9 @@ def correlation(truths: Floats, scores: Floats, *, chooses: bool) -> float:
             benchmark, as its paper, has no correlation there, so a judge that says nothing of an article loses nothing by it; an
             audit that asks what a judge is worth must not leave it out.
     """
-    known = ~np.isnan(truths) & ~np.isnan(scores)
-    value = spearman(truths[known], scores[known])
-    is_undecided = chooses and np.isnan(value) and known.sum() > 1 and np.ptp(truths[known]) > 0
+    is_known = ~np.isnan(truths) & ~np.isnan(scores)
+    value = spearman(truths[is_known], scores[is_known])
+    is_undecided = chooses and np.isnan(value) and is_known.sum() > 1 and np.ptp(truths[is_known]) > 0
     return 0.0 if is_undecided else value
 
 
@@ -52,9 +52,9 @@ def correlations(
     truths: Floats, scores: Floats, topics: Sequence[str], *, chooses: bool = True
 ) -> tuple[Number, Number]:
     """Correlation over all summaries, and the mean of the articles' own; `n` counts the summaries, and the articles, with one."""
-    by_article, known = within(truths, scores, chooses=chooses), ~np.isnan(truths) & ~np.isnan(scores)
-    pooled = _jackknife(lambda rows: correlation(truths[rows], scores[rows], chooses=chooses), known, topics)
-    return _cut_off(pooled, known, -1.0), _cut_off(mean(by_article, topics).number, ~np.isnan(by_article), -1.0)
+    by_article, is_known = within(truths, scores, chooses=chooses), ~np.isnan(truths) & ~np.isnan(scores)
+    pooled = _jackknife(lambda rows: correlation(truths[rows], scores[rows], chooses=chooses), is_known, topics)
+    return _cut_off(pooled, is_known, -1.0), _cut_off(mean(by_article, topics).number, ~np.isnan(by_article), -1.0)
 
 
 def lead_pooled(truths: Floats, scores: Floats, rival_scores: Floats, topics: Sequence[str]) -> Number:
@@ -75,19 +75,19 @@ def lead_within(
     return mean(gaps, topics).untested.model_copy(update={"n": int((~np.isnan(gaps)).sum())})
 
 
-def _jackknife(of: Callable[[NDArray[np.bool_]], float], known: NDArray[np.bool_], topics: Sequence[str]) -> Number:
+def _jackknife(of: Callable[[NDArray[np.bool_]], float], is_known: NDArray[np.bool_], topics: Sequence[str]) -> Number:
     """A number of the articles that are kept, (articles,), by the jackknife over topics.
 
     Args:
         of: the number; nan where it is undefined.
-        known: cells that it rests on, (articles, summaries).
+        is_known: cells that it rests on, (articles, summaries).
         topics: of each article.
     """
-    has = cluster_sums(known, topics).sum(axis=1, keepdims=True) > 0
+    has = cluster_sums(is_known, topics).sum(axis=1, keepdims=True) > 0
     names: NDArray[np.str_] = np.array(topics, dtype=str)
-    without = np.array([of(names != name) for name in dict.fromkeys(topics)])[:, None]
-    value, low, high, _ = jackknife_t(np.array([of(np.full(len(names), True))]), without, has, LEVEL).at(0)
-    return Number(value=value, low=low, high=high, n=int(known.sum()), n_sets=int(has.sum()))
+    estimates = np.array([of(names != name) for name in dict.fromkeys(topics)])[:, None]
+    value, low, high, _ = jackknife_t(np.array([of(np.full(len(names), True))]), estimates, has, LEVEL).at(0)
+    return Number(value=value, low=low, high=high, n=int(is_known.sum()), n_sets=int(has.sum()))
 
 
 def winrates(truths: Floats, scores: Floats, topics: Sequence[str], ties: Ties) -> tuple[Number, Number, int]:

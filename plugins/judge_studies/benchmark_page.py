@@ -48,7 +48,7 @@ def page(study: Benchmark) -> Page:
     """The benchmark as blocks."""
     judges = counted(len(study.signatures), "judge")
     best = [(attribute, highest) for attribute in ATTRIBUTES if (highest := _best(study, attribute))]
-    named = ", ".join(f"{attribute} by {highest.judge}" for attribute, highest in best)
+    leaders = ", ".join(f"{attribute} by {highest.judge}" for attribute, highest in best)
     with_numbers = ", ".join(f"{row.judge} with {attribute} ({_sure(row.pooled)})" for attribute, row in best)
     return study_page(
         study,
@@ -60,12 +60,12 @@ def page(study: Benchmark) -> Page:
         about=about(study),
         title=f"Of {judges}, most highly correlated: {with_numbers or 'none'}; no lead over another judge is tested",
         overview=Overview(
-            headline=headline(*[f"best agreement: {named}"] * bool(best), f"agreement of {judges} with known truth"),
+            headline=headline(*[f"best agreement: {leaders}"] * bool(best), f"agreement of {judges} with known truth"),
             sure="No lead tested",
             text=f"Spearman\u2019s \u03c1 over all summaries of {study.file}; length alone is among the judges.",
             picture=agreement_picture(study, ATTRIBUTES),
         ),
-        warnings=tuple(f"{name} was not tried: {why}." for name, why in study.not_tried.items()),
+        warnings=tuple(f"{name} was not tried: {reason}." for name, reason in study.not_tried.items()),
         findings=(counting(study),),
     )
 
@@ -73,8 +73,8 @@ def page(study: Benchmark) -> Page:
 def _best(study: Benchmark, attribute: Purpose) -> BenchmarkRow | None:
     """The judge whose correlation with an attribute is the highest, over all articles; None where none has one."""
     rows = [row for row in study.rows if (row.attribute, row.side) == (attribute, None)]
-    known = (row for row in rows if row.pooled.value is not None)
-    return max(known, key=lambda row: row.pooled.value or 0.0, default=None)
+    correlated = (row for row in rows if row.pooled.value is not None)
+    return max(correlated, key=lambda row: row.pooled.value or 0.0, default=None)
 
 
 def _sure(number: Number) -> str:

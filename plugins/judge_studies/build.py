@@ -117,8 +117,8 @@ def _flips(judge: OneJudge, after: Floats) -> Number:
 
 def _repeat(judge: OneJudge, again: Floats) -> float | None:
     gap = again - judge.plain
-    known = gap[~np.isnan(gap)]
-    return float(np.sqrt((known**2).mean()) / judge.spread) if len(known) and judge.spread else None
+    gaps = gap[~np.isnan(gap)]
+    return float(np.sqrt((gaps**2).mean()) / judge.spread) if len(gaps) and judge.spread else None
 
 
 def _cost(name: str, spent: Sequence[Spent], *, is_asking: bool) -> JudgingCost:

@@ -96,13 +96,13 @@ class Combination(Record):
 
     @model_validator(mode="after")
     def _features_have_their_judges(self) -> "Combination":
-        named, members = [feature.name for feature in self.features], [member.name for member in self.members]
+        feature_names, members = [feature.name for feature in self.features], [member.name for member in self.members]
         if (
-            len(set(named)) < len(named)
-            or set(named) - set(COUNTED) != set(members)
+            len(set(feature_names)) < len(feature_names)
+            or set(feature_names) - set(COUNTED) != set(members)
             or len(set(members)) < len(members)
         ):
-            raise ValueError(f"its features are {named}, but its judges {members}")
+            raise ValueError(f"its features are {feature_names}, but its judges {members}")
         return self
 
 
@@ -115,8 +115,8 @@ def read_combination(path: Path) -> Combination:
     """
     content = read_json(local_path(path))
     place = f"{path}: was not written by `evenhand train-judge` of this version, which trains it again"
-    if why := refusal(content, format_of(Combination)):
-        raise DataError(f"{place}: {why}")
+    if reason := refusal(content, format_of(Combination)):
+        raise DataError(f"{place}: {reason}")
     with explained(place):
         return Combination.model_validate(content)
 

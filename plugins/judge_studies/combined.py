@@ -41,8 +41,8 @@ class Combined(ScoringJudge):
 
     def __init__(self, name: str, saved: Combination, content: str, members: Sequence[Judge]) -> None:
         # what a signature of a member says of a model is in it, because the file has their signatures
-        named = judge_signature(saved.purpose, "combined", file=content, against="source", claims=CLAIM_RULES, v=2)
-        super().__init__(name, named, "source")
+        signature = judge_signature(saved.purpose, "combined", file=content, against="source", claims=CLAIM_RULES, v=2)
+        super().__init__(name, signature, "source")
         loads = sorted({member.loads for member in members if member.loads})
         # members on several models hold them all while they score
         self.loads = loads[0] if len(loads) == 1 else canonical_json(loads) if loads else ""
@@ -64,11 +64,11 @@ class Combined(ScoringJudge):
     def _verdict(self, judge_input: JudgeInput, verdicts: Mapping[str, Verdict]) -> Verdict:
         attempts = max(verdict.attempts for verdict in verdicts.values())
         scores = {name: verdict.score for name, verdict in verdicts.items()}
-        known = {name: score for name, score in scores.items() if score is not None}
+        member_scores = {name: score for name, score in scores.items() if score is not None}
         for name, verdict in verdicts.items():
             if verdict.score is None:
                 return Verdict(None, f"{name}: {verdict.unscored}", canonical_json({"scores": scores}), attempts)
-        values = known | counts(judge_input.text, judge_input.reference)
+        values = member_scores | counts(judge_input.text, judge_input.reference)
         # as fitted nowhere: a line goes on beyond what it has seen, and may be wrong there
         beyond = [f.name for f in self._saved.features if not f.least <= values[f.name] <= f.most]
         raw = {"scores": scores} | ({"beyond_training": beyond} if beyond else {})

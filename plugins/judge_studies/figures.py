@@ -76,12 +76,12 @@ def slopes(
     """
     k = len(columns)
     x = np.stack(columns, axis=-1)  # (articles, summaries, k)
-    known = ~np.isnan(scores) & ~np.isnan(x).any(axis=-1)
-    known = known & (known.sum(axis=1) > 1)[:, None]
-    x, y = about_mean(x, known), about_mean(scores[..., None], known)
+    is_known = ~np.isnan(scores) & ~np.isnan(x).any(axis=-1)
+    is_known = is_known & (is_known.sum(axis=1) > 1)[:, None]
+    x, y = about_mean(x, is_known), about_mean(scores[..., None], is_known)
     squares = cluster_sums(np.einsum("ask,asl->akl", x, x), topics)
     products = cluster_sums(np.einsum("ask,as->ak", x, y[..., 0]), topics)
-    has = cluster_sums(known.any(axis=1)[:, None], topics) > 0
+    has = cluster_sums(is_known.any(axis=1)[:, None], topics) > 0
     total = squares.sum(axis=0)
     if not has.any() or np.linalg.matrix_rank(total, hermitian=True) < k:
         return [NOTHING] * k
@@ -122,25 +122,25 @@ def _added_to_slope(j: int, squares: Floats, products: Floats, slopes: Floats) -
 
 def about_ranks(table: Floats) -> Floats:
     """Average ranks in the last axis about their mean; nan where there is no value."""
-    known = ~np.isnan(table)
+    is_known = ~np.isnan(table)
     first, second = table[..., None], table[..., None, :]
-    average_ranks = np.where(known, (second < first).sum(axis=-1) + (second == first).sum(axis=-1) / 2, np.nan)
+    average_ranks = np.where(is_known, (second < first).sum(axis=-1) + (second == first).sum(axis=-1) / 2, np.nan)
     # of k cells that is k / 2 whatever they are
-    return np.asarray(average_ranks - known.sum(axis=-1, keepdims=True) / 2)
+    return np.asarray(average_ranks - is_known.sum(axis=-1, keepdims=True) / 2)
 
 
 def ranks(table: Floats) -> Floats:
     """Average ranks about their mean, scaled to deviation 1 in each article; 0 where none differ."""
-    about, known = about_ranks(table), ~np.isnan(table)
-    deviations = np.sqrt(over(np.nansum(about**2, axis=1), known.sum(axis=1)))[:, None]
+    about, is_known = about_ranks(table), ~np.isnan(table)
+    deviations = np.sqrt(over(np.nansum(about**2, axis=1), is_known.sum(axis=1)))[:, None]
     return np.asarray(about / np.where(deviations > 0, deviations, 1.0))
 
 
 def orders(first: Floats, second: Floats) -> tuple[Floats, Floats]:
     """Signs by which either orders the pairs of summaries of one article that have both, (pairs,) each."""
-    known = ~np.isnan(first) & ~np.isnan(second)
-    rows, columns = np.triu_indices(int(known.sum()), k=1)
-    signs = [np.sign(values[known][rows] - values[known][columns]) for values in (first, second)]
+    is_known = ~np.isnan(first) & ~np.isnan(second)
+    rows, columns = np.triu_indices(int(is_known.sum()), k=1)
+    signs = [np.sign(values[is_known][rows] - values[is_known][columns]) for values in (first, second)]
     return signs[0], signs[1]
 
 
@@ -152,9 +152,9 @@ def flips(before: Floats, after: Floats) -> Floats:
 
 def spread(scores: Floats) -> float:
     """Standard deviation of scores within an article; 0 where none differ."""
-    known = ~np.isnan(scores)
-    deviations = about_mean(scores[..., None], known)[..., 0]
-    free = int(known.sum() - known.any(axis=1).sum())
+    is_known = ~np.isnan(scores)
+    deviations = about_mean(scores[..., None], is_known)[..., 0]
+    free = int(is_known.sum() - is_known.any(axis=1).sum())
     return float(np.sqrt((deviations**2).sum() / free)) if free > 0 else 0.0
 
 

@@ -119,8 +119,8 @@ class OneJudge:
     @cached_property
     def is_constant(self) -> bool:
         """Whether all summaries that have a score have the same."""
-        known = self.plain[~np.isnan(self.plain)]
-        return self.has_scores and float(np.ptp(known)) <= NOISE
+        scored = self.plain[~np.isnan(self.plain)]
+        return self.has_scores and float(np.ptp(scored)) <= NOISE
 
     @cached_property
     def agreement(self) -> Floats:
@@ -162,24 +162,24 @@ class OneJudge:
             is_one_sided: see `Hypothesis`, as the others.
         """
         value, p_value = tested.number.value, tested.number.p_value
-        why = otherwise if value is None else ""
+        reason = otherwise if value is None else ""
         if not self.has_scores:
-            why = NO_SCORE
+            reason = NO_SCORE
         elif self.is_constant:
-            why = CONSTANT
-        elif not why and (p_value is None or len(set(self.study.topics)) < LEAST_SETS):
-            why = FEW
-        text = why or (note if isinstance(note, str) else note[(value or 0.0) < 0])
+            reason = CONSTANT
+        elif not reason and (p_value is None or len(set(self.study.topics)) < LEAST_SETS):
+            reason = FEW
+        text = reason or (note if isinstance(note, str) else note[(value or 0.0) < 0])
         probe = _probe(measure, question, tested.number, table, reference=reference, note=text)
-        verdict = {"verdict": "not tried"} if why else {"p_value": p_value, "verdict": "not accused"}
+        verdict = {"verdict": "not tried"} if reason else {"p_value": p_value, "verdict": "not accused"}
         return Hypothesis(
-            probe.model_copy(update=verdict), NOTHING if why else tested, is_one_sided, least_effect, is_shown
+            probe.model_copy(update=verdict), NOTHING if reason else tested, is_one_sided, least_effect, is_shown
         )
 
-    def told(self, measure: str, question: str, tested: TestedQuantity, table: Floats, why: str = "") -> Hypothesis:
-        """A figure without a verdict, unless `why` says that there is none; the rest as of `probe`."""
-        probe = _probe(measure, question, tested.number, table, note=why)
-        return Hypothesis(probe.model_copy(update={"verdict": "not tried" if why else "told"}))
+    def told(self, measure: str, question: str, tested: TestedQuantity, table: Floats, reason: str = "") -> Hypothesis:
+        """A figure without a verdict, unless `reason` says that there is none; the rest as of `probe`."""
+        probe = _probe(measure, question, tested.number, table, note=reason)
+        return Hypothesis(probe.model_copy(update={"verdict": "not tried" if reason else "told"}))
 
 
 def _probe(measure: str, question: str, number: Number, table: Floats, *, reference: str = "", note: str = "") -> Probe:

@@ -48,8 +48,8 @@ def _change(  # noqa: PLR0913 (of a probe by two variants)
 ) -> Hypothesis:
     """A probe by the paired difference of two variants, of each summary; arguments as of `OneJudge.probe`."""
     tested = mean_of_cells(gap / judge.spread, judge.study.topics, weights) if judge.spread else NOTHING
-    why = otherwise or ("the changed summaries have no scores" if np.isnan(gap).all() else "")
-    return judge.probe(measure, question, tested, gap, note, otherwise=why, **of_probe)
+    reason = otherwise or ("the changed summaries have no scores" if np.isnan(gap).all() else "")
+    return judge.probe(measure, question, tested, gap, note, otherwise=reason, **of_probe)
 
 
 def _of_both(judge: OneJudge, note: str) -> tuple[str, str]:

@@ -94,13 +94,13 @@ def _by_side(judge: OneJudge) -> Iterator[Hypothesis]:
 
 
 def _of_group(
-    judge: OneJudge, measure: str, reference: str, group: str, inside: NDArray[np.bool_], known: NDArray[np.bool_]
+    judge: OneJudge, measure: str, reference: str, group: str, inside: NDArray[np.bool_], is_known: NDArray[np.bool_]
 ) -> Hypothesis:
     """The judge's agreement in articles of a group less that in others of which is known whether they are of it."""
-    values = np.where(known, judge.agreement, np.nan)
+    values = np.where(is_known, judge.agreement, np.nan)
     tested, note = by_group(values, inside, judge.study.topics, SEED), ""
     if tested is not NOTHING:
-        inner, outer = (float(np.nanmean(values[rows])) for rows in (inside & known, ~inside & known))
+        inner, outer = (float(np.nanmean(values[rows])) for rows in (inside & is_known, ~inside & is_known))
         note = f"it agrees with {judge.purpose} by {inner:.2f} in articles {group}, and by {outer:.2f} in others"
     return judge.probe(
         measure, f"Does it agree as well with articles {group} as with others? (difference of correlations)", tested, values,
@@ -132,9 +132,9 @@ def _of_longer(judge: OneJudge) -> Hypothesis:
 
 def _by_article(judge: OneJudge) -> Hypothesis:
     """Probe: whether the judge agrees with some articles less than errors that are alike everywhere explain."""
-    known = np.sort(judge.agreement[~np.isnan(judge.agreement)])
-    n = max(1, len(known) // 4)
-    low, high = (known[:n].mean(), known[n:].mean()) if len(known) > n else (0.0, 0.0)
+    correlations = np.sort(judge.agreement[~np.isnan(judge.agreement)])
+    n = max(1, len(correlations) // 4)
+    low, high = (correlations[:n].mean(), correlations[n:].mean()) if len(correlations) > n else (0.0, 0.0)
     return judge.probe(
         "agreement by article",
         f"Does it agree alike with all articles, as one that errs everywhere as much would? {OF_CORRELATIONS}",
@@ -148,8 +148,8 @@ def _own(judge: OneJudge) -> Hypothesis:
     question = "Does it give its own model's summaries more than people's scores explain? (at least so much)"
     people, scores = judge.study.people, judge.study.people_scores(judge.name)
     if people is None or scores is None:
-        why = "no summaries with people's scores of which one system is the judge's own: give --human and --own"
-        return judge.probe("self", question, otherwise=why)
+        reason = "no summaries with people's scores of which one system is the judge's own: give --human and --own"
+        return judge.probe("self", question, otherwise=reason)
     return judge.probe(
         "self", question, preference(people, scores, judge.purpose), people.scores[judge.purpose] + scores,
         f"summaries by {people.own} get better scores than people's scores explain",

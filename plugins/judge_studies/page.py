@@ -132,8 +132,8 @@ def _warnings(audit: Calibration) -> Iterator[str]:
             f"The topic of {counted(audit.topics_unknown, 'article')} is unknown, so each stands for a topic of its own. If "
             "several are of one, the intervals are too narrow and faults are found too often."
         )
-    for name, why in audit.not_tried.items():
-        yield f"{name} was not tried: {why}."
+    for name, reason in audit.not_tried.items():
+        yield f"{name} was not tried: {reason}."
     for judge in audit.judges:
         if judge.scores_nothing:
             yield f"{judge.judge} scores nothing: every summary is left unscored."
@@ -221,10 +221,10 @@ def _again(audit: Calibration) -> Table:
 
 def _left_out(audit: Calibration) -> Iterator[Prose]:
     yield from not_tried(audit)
-    alike = ((name, why, judge.judge) for judge in audit.judges for name, why in judge.untried.items())
-    for (name, why), rows in grouped(alike, lambda row: row[:2]).items():
+    alike = ((name, reason, judge.judge) for judge in audit.judges for name, reason in judge.untried.items())
+    for (name, reason), rows in grouped(alike, lambda row: row[:2]).items():
         names = "every judge" if len(rows) == len(audit.judges) else joined([judge for *_, judge in rows])
-        yield Prose(f"of {names}: {why}", head=f"probe {name!r} not tried")
+        yield Prose(f"of {names}: {reason}", head=f"probe {name!r} not tried")
     articles = counted(audit.n_articles, "article")
     for judge in audit.judges:
         if judge.n_seen:

@@ -94,17 +94,17 @@ def preference(people: PeoplesScores, scores: Floats, purpose: Purpose) -> Teste
         purpose: the attribute that both are to score.
     """
     people_scores = people.scores[purpose]
-    ours = np.where(np.isnan(people_scores), np.nan, scores)
-    size = spread(ours)
+    judge_scores = np.where(np.isnan(people_scores), np.nan, scores)
+    size = spread(judge_scores)
     if not size:
         return NOTHING
-    ours = ours / size
+    judge_scores = judge_scores / size
     is_own = np.broadcast_to([system == people.own for system in people.systems], people_scores.shape).astype(float)
-    by_people = slopes(ours, [is_own, people_scores], people.topics)[0]
-    goes_with = slopes(people_scores, [is_own, ours], people.topics)[1].number
+    by_people = slopes(judge_scores, [is_own, people_scores], people.topics)[0]
+    goes_with = slopes(people_scores, [is_own, judge_scores], people.topics)[1].number
     if by_people.number.value is None or (goes_with.low is not None and goes_with.low <= 0):
         return NOTHING
-    by_judge = slopes(people_scores, [is_own, ours], people.topics, of=_implied)[0]
+    by_judge = slopes(people_scores, [is_own, judge_scores], people.topics, of=_implied)[0]
     return _least(by_people, by_judge)
 
 

@@ -178,8 +178,8 @@ def _purposes(request: AuditRequest) -> dict[str, Purpose]:
             )
     if mistakes:
         raise RecipeError(listed(mistakes))
-    known = {**section_purposes, **request.purposes}
-    return {name: known[name] for name in judges if name in known}
+    all_purposes = {**section_purposes, **request.purposes}
+    return {name: all_purposes[name] for name in judges if name in all_purposes}
 
 
 def _files(paths: Sequence[Path]) -> list[Path]:
@@ -225,7 +225,7 @@ def audit_judges(work: JudgeAudit, out: Path, say: Say | None = None) -> Calibra
                 study,
                 [name for name in BASELINES if name in study.judges],
             ),
-            not_tried={name: why for name, why in work.not_tried.items() if name in request.judges},
+            not_tried={name: reason for name, reason in work.not_tried.items() if name in request.judges},
         )
         if (before := out / AUDIT_OF_JUDGES.json).exists():
             audit = _with_costs(audit, before)
@@ -259,11 +259,11 @@ def _asked(work: JudgeAudit, out: Path) -> JudgeStudy:
 def _with_costs(audit: Calibration, earlier: Path) -> Calibration:
     """The audit with costs that an earlier one in the folder measured, of judges whose every score came from the cache."""
     try:
-        known = read_calibration(earlier)
+        earlier_audit = read_calibration(earlier)
     except DataError:
         # of another version, or damaged; it is replaced
         return audit
-    costs = {judge.signature: judge.cost for judge in known.judges}
+    costs = {judge.signature: judge.cost for judge in earlier_audit.judges}
     by_judge = [costs.get(x.signature, x.cost) if x.cost.seconds is None else x.cost for x in audit.judges]
     judges = [judge.model_copy(update={"cost": cost}) for judge, cost in zip(audit.judges, by_judge, strict=True)]
     return audit.model_copy(update={"judges": tuple(judges)})
@@ -285,4 +285,4 @@ def plan_lines(work: JudgeAudit) -> list[str]:
         n = people.left_out
         unfinished = f", without {n:,} that {'is' if n == 1 else 'are'} not finished" if n else ""
         lines.append(f"people's scores of {counted(len(people.documents), 'document')}{unfinished}")
-    return lines + [f"not tried: {name}, because {why}" for name, why in work.not_tried.items()]
+    return lines + [f"not tried: {name}, because {reason}" for name, reason in work.not_tried.items()]

@@ -109,8 +109,8 @@ class JudgeStudy:
     @cached_property
     def is_longer(self) -> NDArray[np.bool_]:
         """Whether a summary is of the longer half of all, (articles, summaries)."""
-        known = self.log_words[~np.isnan(self.log_words)]
-        return self.log_words > (np.median(known) if len(known) else np.inf)
+        lengths = self.log_words[~np.isnan(self.log_words)]
+        return self.log_words > (np.median(lengths) if len(lengths) else np.inf)
 
     @cached_property
     def earlier(self) -> Floats:

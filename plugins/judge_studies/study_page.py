@@ -54,7 +54,7 @@ def texts_of(articles: int, summaries: int) -> str:
 
 def not_tried(study: Benchmark | Calibration) -> Iterator[Prose]:
     """Judges that were not tried."""
-    return (Prose(f"{name}, because {why}", head="not tried:") for name, why in study.not_tried.items())
+    return (Prose(f"{name}, because {reason}", head="not tried:") for name, reason in study.not_tried.items())
 
 
 def picture(rows: Sequence[PictureRow], study: Benchmark | Calibration, title: str, scope: str, *keys: str) -> Picture:

@@ -60,8 +60,8 @@ def features(study: JudgeStudy, purpose: Purpose, *, but: Sequence[str] = ()) ->
     """
     judges = [name for name in study.judges if name not in but]
     truths, scores = study.truths[purpose], np.stack([study.scores(name) for name in judges], axis=-1)
-    known = ~np.isnan(truths) & ~np.isnan(scores).any(axis=-1)
-    cells = [(study.sets[row], int(place), study.topics[row]) for row, place in np.argwhere(known)]
+    is_known = ~np.isnan(truths) & ~np.isnan(scores).any(axis=-1)
+    cells = [(study.sets[row], int(place), study.topics[row]) for row, place in np.argwhere(is_known)]
     topics = tuple(topic for _, _, topic in cells)
     if len(set(topics)) < LEAST_SETS:
         raise DataError(
@@ -70,8 +70,8 @@ def features(study: JudgeStudy, purpose: Purpose, *, but: Sequence[str] = ()) ->
         )
     counted = [[*counts(article.summaries[place].text, article.source).values()] for article, place, _ in cells]
     places = tuple((article.id, place) for article, place, _ in cells)
-    rows = np.column_stack([scores[known], np.array(counted, dtype=float)])
-    return FeatureTable((*judges, *COUNTED), rows, truths[known], topics, places, study.n_summaries - len(rows))
+    rows = np.column_stack([scores[is_known], np.array(counted, dtype=float)])
+    return FeatureTable((*judges, *COUNTED), rows, truths[is_known], topics, places, study.n_summaries - len(rows))
 
 
 def terms(table: FeatureTable, line: FittedLine, signs: Mapping[str, Sign]) -> tuple[Feature, ...]:
@@ -85,15 +85,15 @@ def terms(table: FeatureTable, line: FittedLine, signs: Mapping[str, Sign]) -> t
 
 def unseen(table: FeatureTable, predictions: Floats, sets: Sequence[ControlledSet], signature: str) -> list[Judgement]:
     """The predictions of lines that never saw the topic, as judgements of every summary."""
-    known = dict(zip(table.places, predictions.tolist(), strict=True))
+    prediction_by_place = dict(zip(table.places, predictions.tolist(), strict=True))
     return [
         Judgement(
             candidate_id=f"{set_id}#{place}",
             request_id=set_id,
             judge=COMBINED,
             signature=signature,
-            score=known.get((set_id, place)),
-            unscored=None if (set_id, place) in known else "no truth, or a judge left it unscored",
+            score=prediction_by_place.get((set_id, place)),
+            unscored=None if (set_id, place) in prediction_by_place else "no truth, or a judge left it unscored",
         )
         for set_id, place in ((article.id, place) for article in sets for place in range(len(article.summaries)))
     ]
@@ -130,12 +130,12 @@ class Training(Record):
 
 def gaps(study: JudgeStudy, purpose: Purpose, rivals: Sequence[str]) -> tuple[Gap, ...]:
     """The trained judge's agreement less each rival's, with Student's t intervals by the jackknife over topics."""
-    truths, ours = study.truths[purpose], study.scores(COMBINED)
+    truths, trained_scores = study.truths[purpose], study.scores(COMBINED)
     leads = []
     for rival in rivals:
         scores = study.scores(rival)
         is_reversed = correlation(truths, scores, chooses=False) < 0
-        arguments = truths, ours, -scores if is_reversed else scores, study.topics
+        arguments = truths, trained_scores, -scores if is_reversed else scores, study.topics
         leads.append(
             Gap(other=rival, is_reversed=is_reversed, pooled=lead_pooled(*arguments), within=lead_within(*arguments))
         )

@@ -129,8 +129,10 @@ def _without_set(entry: Any, names: Mapping[Key, str], columns: SummaryColumnsSe
     keys = TARGETS.keys if columns.id is None else (columns.id,)
     id_key = next((key for key in keys if key in entry and key != "set_id"), None)
     if id_key is None and not any(key == columns.text or is_named_text(key) for key in entry):
-        known = ", ".join(map(repr, entry))
-        raise DataError(f"is of no kind: an entry has 'units', 'gold', or a summary and its 'summary_id', not {known}")
+        keys_in_entry = ", ".join(map(repr, entry))
+        raise DataError(
+            f"is of no kind: an entry has 'units', 'gold', or a summary and its 'summary_id', not {keys_in_entry}"
+        )
     if id_key is None:
         raise DataError("has the id of its set alone; write that of the summary as well, as 'summary_id'")
     set_id, fields = entry["set_id"], {key: value for key, value in entry.items() if key != "set_id"}

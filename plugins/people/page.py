@@ -142,13 +142,13 @@ def _complete(
     """The requests of which every system has a summary, and why the others are left out, by side."""
     complete, left_out = [], Counter[tuple[str, str]]()
     for request in requests:
-        without = next(
+        lacking = next(
             (label for label, system in read.items() if not (system.texts.get(request.id) or "").strip()), None
         )
-        if without is None:
+        if lacking is None:
             complete.append(request)
         else:
-            left_out[f"no summary by {without}", request.side] += 1
+            left_out[f"no summary by {lacking}", request.side] += 1
     return complete, left_out
 
 

@@ -116,8 +116,8 @@ def _notes(results: HumanResults) -> Iterator[Prose]:
             yield Prose(caution)
     for number in faithfulness:
         if number.side is None and number.left_out:
-            without = counted(number.left_out, "summary", "summaries")
-            yield Prose(f"{without} without key points, so without faithfulness", head=f"{number.system}:")
+            without_points = counted(number.left_out, "summary", "summaries")
+            yield Prose(f"{without_points} without key points, so without faithfulness", head=f"{number.system}:")
 
 
 def agreement_page(agreement: GroupAgreement) -> Page:

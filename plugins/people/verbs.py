@@ -215,9 +215,9 @@ def convert(
     sheets, left_out = read_sheets(file)
     chosen = [sheet for sheet in sheets if annotator is None or sheet.annotator == annotator]
     if len(chosen) != 1:
-        known = ", ".join(f"{sheet.annotator!r} (page {sheet.page})" for sheet in sheets) or "nobody"
+        annotators = ", ".join(f"{sheet.annotator!r} (page {sheet.page})" for sheet in sheets) or "nobody"
         raise DataError(
-            f"{file}: holds sheets of {known}; name one with --annotator, and give one page's tasks at a time"
+            f"{file}: holds sheets of {annotators}; name one with --annotator, and give one page's tasks at a time"
         )
     (sheet,) = chosen
     if to == "evenhand":
@@ -250,7 +250,7 @@ def _systems(entries: list[str]) -> dict[str, Path]:
             mistakes.append(f"--system {entry!r}: write LABEL=FOLDER, for example base=runs/a/evaluation/base")
         elif label in folders:
             mistakes.append(f"--system {entry!r}: the label {label!r} is given twice")
-        elif earlier := [name for name, known in folders.items() if known.resolve() == Path(folder).resolve()]:
+        elif earlier := [name for name, path in folders.items() if path.resolve() == Path(folder).resolve()]:
             mistakes.append(f"--system {entry!r}: is the folder of {earlier[0]!r}; name the folder of another system")
         folders[label] = Path(folder)
     if mistakes:

@@ -59,11 +59,11 @@ class Distinguishability:
 def distinguishability(documents: Iterable[DocumentScore]) -> Distinguishability:
     """The scores of the originals put together; read once, so they may be a stream."""
     scored = tuple(documents)
-    known = [document.score for document in scored if document.score is not None]
+    document_scores = [document.score for document in scored if document.score is not None]
     return Distinguishability(
         documents=scored,
-        score=fmean(known) if known else None,
-        n_left_out=len(scored) - len(known),
+        score=fmean(document_scores) if document_scores else None,
+        n_left_out=len(scored) - len(document_scores),
     )
 
 
@@ -139,8 +139,8 @@ def _mean(values: NDArray[np.float64], mask: NDArray[np.bool_]) -> tuple[NDArray
 
 
 def _mean_trial(trials: NDArray[np.float64]) -> float | None:
-    known = trials[~np.isnan(trials)]
-    return float(known.mean()) if len(known) else None
+    scored_trials = trials[~np.isnan(trials)]
+    return float(scored_trials.mean()) if len(scored_trials) else None
 
 
 # two or more word characters: FIRST_NAME is one token

@@ -119,9 +119,9 @@ def _odds_ratios(counts: NDArray[np.float64] | NDArray[np.int64], correction: Co
 
 def _largest(ratios: NDArray[np.float64]) -> NDArray[np.float64]:
     """Largest defined ratio of each row; nan when none is defined."""
-    known = ~np.isnan(ratios)
-    largest = np.where(known, ratios, -np.inf).max(axis=(-2, -1))
-    return np.where(known.any(axis=(-2, -1)), largest, np.nan)
+    is_defined = ~np.isnan(ratios)
+    largest = np.where(is_defined, ratios, -np.inf).max(axis=(-2, -1))
+    return np.where(is_defined.any(axis=(-2, -1)), largest, np.nan)
 
 
 def _check_included(n: NDArray[np.int64], k: NDArray[np.int64], groups: Sequence[str]) -> None:

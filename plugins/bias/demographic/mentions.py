@@ -148,9 +148,9 @@ def spoken(mentions: Mentions, text: str) -> Iterator[tuple[str, list[str]]]:
 
 
 def _speaker(mentions: Mentions, context: str, before: str) -> str | None:
-    named = mentions.named(context)
-    if named:
-        return next(iter(named)) if len(named) == 1 else None
+    persons = mentions.named(context)
+    if persons:
+        return next(iter(persons)) if len(persons) == 1 else None
     is_he, is_she = HE.search(context) is not None, SHE.search(context) is not None
     if is_he == is_she:
         return None

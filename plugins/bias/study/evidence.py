@@ -83,8 +83,8 @@ def gather(
         for summary in balanced
         if (key := (summary.input.original_id, summary.input.assignment_id)) and have[key] == n_made[key]
     ]
-    if alone := len(balanced) - len(complete):
-        reasons["summary of a balanced input", PARTNER] += alone
+    if n_alone := len(balanced) - len(complete):
+        reasons["summary of a balanced input", PARTNER] += n_alone
     return StudyEvidence(
         setting=setting,
         groups=inputs.setting.categories,

@@ -77,9 +77,9 @@ def of_halves(name: str, table: CountTable) -> GroupDifference:
 
 def of_scores(name: str, scores: Mapping[str, float | None]) -> GroupDifference:
     """The mean of documents' scores that are 0 where groups cannot be told apart."""
-    known = np.array([score is not None for score in scores.values()], dtype=float)
+    weights = np.array([score is not None for score in scores.values()], dtype=float)
     return GroupDifference(
-        name, tuple(scores), np.array([score or 0.0 for score in scores.values()], dtype=float), known
+        name, tuple(scores), np.array([score or 0.0 for score in scores.values()], dtype=float), weights
     )
 
 

@@ -139,9 +139,9 @@ def leading(measures: Sequence[BiasMeasure]) -> BiasMeasure | None:
 
     None where nothing could be measured.
     """
-    known = [measure for measure in measures if measure.claim and measure.undefined is None]
-    leaning = [measure for measure in known if measure.verdict == "leans"]
-    return next(iter(sorted(leaning or known, key=lambda measure: measure.name != INCLUSION)), None)
+    claims = [measure for measure in measures if measure.claim and measure.undefined is None]
+    leaning = [measure for measure in claims if measure.verdict == "leans"]
+    return next(iter(sorted(leaning or claims, key=lambda measure: measure.name != INCLUSION)), None)
 
 
 def headline(measures: Sequence[BiasMeasure]) -> str:

@@ -182,9 +182,9 @@ def make_inputs(recipe: BiasRecipe) -> Inputs:
             cut = _cut(document_inputs.inputs, [filling.text for filling in filled], recipe.inputs.most_words)
             bias_inputs += (_input(document, design, assigned_input, text) for assigned_input, text in cut)
     if not bias_inputs:
-        why = "; ".join(f"{len(ids)}: {reason}" for reason, ids in dropped.items())
+        reasons = "; ".join(f"{len(ids)}: {reason}" for reason, ids in dropped.items())
         lists = f"; the name lists are those of {recipe.inputs.names}" if recipe.inputs.names else ""
-        raise DataError(f"no input can be made of the {len(documents)} documents of {recipe.input}: {why}{lists}")
+        raise DataError(f"no input can be made of the {len(documents)} documents of {recipe.input}: {reasons}{lists}")
     return Inputs(setting, tuple(documents), tuple(bias_inputs), dropped, overlaps)
 
 
@@ -207,7 +207,7 @@ def _cut(
         text if len(word_ends) <= most_words else text[: word_ends[most_words - 1]]
         for text, word_ends in zip(texts, ends, strict=True)
     ]
-    named: dict[int, set[str]] = {}
+    persons_by_assignment: dict[int, set[str]] = {}
     for assigned_input, text in zip(assigned, texts, strict=True):
         persons = set()
         for person, instruction in assigned_input.instructions.items():
@@ -215,12 +215,14 @@ def _cut(
             # in any case: a name that stood in lower case is written so
             if names and re.search(rf"(?<!\w)(?:{'|'.join(names)})(?!\w)", text, re.IGNORECASE):
                 persons.add(person)
-        named[assigned_input.assignment_id] = named.get(assigned_input.assignment_id, persons) & persons
+        persons_by_assignment[assigned_input.assignment_id] = (
+            persons_by_assignment.get(assigned_input.assignment_id, persons) & persons
+        )
     cut_inputs = []
     for assigned_input in assigned:
-        still = named[assigned_input.assignment_id]
+        named_persons = persons_by_assignment[assigned_input.assignment_id]
         instructions = {
-            person: instruction if person in still else instruction.model_copy(update={"category": None})
+            person: instruction if person in named_persons else instruction.model_copy(update={"category": None})
             for person, instruction in assigned_input.instructions.items()
         }
         cut_inputs.append(replace(assigned_input, instructions=instructions))

@@ -138,9 +138,11 @@ def _refusals(recipe: BiasRecipe, evidence: StudyEvidence) -> list[tuple[str, st
         )
     if recipe.measures.encoder is None:
         refusals.append((DENSE, "measures.encoder is null"))
-    named = {name for name, _ in refusals}
+    refused = {name for name, _ in refusals}
     for names, summaries in ((BALANCED, evidence.balanced), (UNIFORM, evidence.uniform)):
-        refusals += [(name, "there is no summary to measure") for name in names if not summaries and name not in named]
+        refusals += [
+            (name, "there is no summary to measure") for name in names if not summaries and name not in refused
+        ]
     return refusals
 
 

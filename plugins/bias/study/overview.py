@@ -45,9 +45,9 @@ def _examples(report: BiasReport) -> Iterator[Block]:
     for example in report.examples[:MOST_EXAMPLES]:
         yield Heading(example.original_id, 3, note=f"{counted(example.n_changed, 'person')} named by one summary only")
         for side in example.sides:
-            named = {word for person in side.persons if person.kept for word in person.name.split()}
+            words = {word for person in side.persons if person.kept for word in person.name.split()}
             persons = joined([f"{person.name} ({person.category})" for person in side.persons if person.category])
-            yield marked(side.summary, named, f"Persons: {persons}." if persons else "")
+            yield marked(side.summary, words, f"Persons: {persons}." if persons else "")
 
 
 def _picture(report: BiasReport) -> Picture | None:

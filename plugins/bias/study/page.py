@@ -233,9 +233,9 @@ def _examples(report: BiasReport) -> Iterator[Block]:
             row("input", *(Text(side.text, side.input_id, style="faint") for side in example.sides)),
         ]
         heads = ("", Column("one input", "long"), Column("the other", "long"))
-        named = f"{counted(example.n_changed, 'person')} named by one summary only"
+        note = f"{counted(example.n_changed, 'person')} named by one summary only"
         pair = table(f"example {example.original_id}", heads, rows)
-        yield Details(example.original_id, (pair,), named, is_example=True)
+        yield Details(example.original_id, (pair,), note, is_example=True)
 
 
 def _designs(designs: Sequence[DesignFigures]) -> Table:

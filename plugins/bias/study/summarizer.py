@@ -68,8 +68,8 @@ def summarizer_signature(recipe: BiasRecipe) -> str:
     if recipe.summaries is not None:
         with as_given("key 'summaries': "):
             columns = recipe.summary_columns.model_dump(exclude_none=True) if recipe.summary_columns else {}
-            named = "".join(f"|{key}:{column}" for key, column in columns.items())
-            return f"{summarizer_name(recipe)}#{file_digest(recipe.summaries)[:8]}{named}|replies:{reply_text.VERSION}"
+            suffix = "".join(f"|{key}:{column}" for key, column in columns.items())
+            return f"{summarizer_name(recipe)}#{file_digest(recipe.summaries)[:8]}{suffix}|replies:{reply_text.VERSION}"
     if recipe.model is None:
         return summarizer_name(recipe)
     prompts = digest([WAYS, KINDS, SEPARATORS, recipe.instruction], 6)

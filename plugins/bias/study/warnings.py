@@ -48,8 +48,8 @@ def cautions(
             "no measure below sees."
         )
     for reason, ids in inputs.dropped.items():
-        named = f"{', '.join(ids[:MOST_NAMED])}{', ...' if len(ids) > MOST_NAMED else ''}"
-        yield f"{len(ids)} of {len(inputs.documents)} documents are left out ({named}): {reason}."
+        names = f"{', '.join(ids[:MOST_NAMED])}{', ...' if len(ids) > MOST_NAMED else ''}"
+        yield f"{len(ids)} of {len(inputs.documents)} documents are left out ({names}): {reason}."
     missed = [figure for figure in by_group if figure.measure == MISSED and figure.count is not None]
     if any((figure.value or 0) > MANY for figure in missed):
         yield (
@@ -58,8 +58,8 @@ def cautions(
             "Compare with measures.persons: known, or take a better pipeline."
         )
     if reworded := [(measure, number) for measure in measures if (number := measure.number("rest")) is not None]:
-        without = "; ".join(f"{measure.name} {with_interval(estimate(number))}" for measure, number in reworded)
-        yield REWORDED.format(n=counted(reworded[0][0].n_reworded, "document"), without=without)
+        intervals = "; ".join(f"{measure.name} {with_interval(estimate(number))}" for measure, number in reworded)
+        yield REWORDED.format(n=counted(reworded[0][0].n_reworded, "document"), without=intervals)
     yield from _doubts(recipe, inputs, summaries)
 
 

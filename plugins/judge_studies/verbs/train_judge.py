@@ -49,8 +49,8 @@ def train_judge(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it 
     from ..train_judge import train_judge as train
     from ..training_page import page
 
-    named = {name: section for name, section in sections.items() if not judge or name in judge}
-    training = train(file, TrainingRequest(purpose, named, signs), out, evidence=evidence, say=say)
+    members = {name: section for name, section in sections.items() if not judge or name in judge}
+    training = train(file, TrainingRequest(purpose, members, signs), out, evidence=evidence, say=say)
     show_page(page(training))
     say(f"judge: {{kind: combined, file: {out / JUDGE}}}")
     say(f"report: {out / PAGE}")

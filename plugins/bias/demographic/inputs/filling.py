@@ -267,9 +267,9 @@ def _replaced_names(
 def _mistakes(
     document: AnnotatedDocument, template: Sequence[TemplateEntity], instructions: Mapping[str, Instruction]
 ) -> Iterator[str]:
-    known = {entity.id for entity in template}
-    if unknown := sorted(set(instructions) - known):
-        yield f"instructions are for {', '.join(unknown)}, but the template's persons are {', '.join(sorted(known))}"
+    entity_ids = {entity.id for entity in template}
+    if unknown := sorted(set(instructions) - entity_ids):
+        yield f"instructions are for {', '.join(unknown)}, but the template's persons are {', '.join(sorted(entity_ids))}"
     for entity in template:
         outside = [mention for mention in entity.mentions if mention.end > len(document.tokens)]
         if outside:

@@ -98,8 +98,8 @@ def find_persons(layout: DocumentSpans, include_unnamed: bool = False) -> list[P
     persons = []
     for place, chain in enumerate(layout.document.chains):
         indices = [i for i in range(len(layout.mentions)) if layout.chain_of[i] == place]
-        named = any(i in linked for i in indices)
-        if named or (include_unnamed and any(layout.mentions[i].type == "IDENT" for i in indices)):
+        is_named = any(i in linked for i in indices)
+        if is_named or (include_unnamed and any(layout.mentions[i].type == "IDENT" for i in indices)):
             segments = {segment for i in indices for segment in _segments(layout, i, linked.get(i))}
             persons.append(Person(chain.id, place, tuple(sorted(segments))))
     linked_spans = set(linked.values())
@@ -185,11 +185,11 @@ def _words(
 def _name(document: AnnotatedDocument, words: Mapping[MentionSegment, Sequence[NameWord]]) -> Name:
     first: list[str] = []
     last: list[str] = []
-    named = {
+    texts_by_segment = {
         segment: [word.text for word in segment_words if not word.is_suffix] for segment, segment_words in words.items()
     }
-    given_names = {text.casefold() for texts in named.values() for text in texts[:-1]}
-    for segment, texts in named.items():
+    given_names = {text.casefold() for texts in texts_by_segment.values() for text in texts[:-1]}
+    for segment, texts in texts_by_segment.items():
         if not texts:
             continue
         # a title stands before the segment or at its start
@@ -334,8 +334,8 @@ def _kinds(name: Name, words: Mapping[MentionSegment, Sequence[NameWord]]) -> di
         for word in segment_words
         if not (word.is_suffix or word.is_initial)
     ]
-    named = [part for part in (name.first, name.last, name.last and core(name.last)) if part]
-    return {word.casefold(): _kind(word, name) for word in [*borne, *named]}
+    name_parts = [part for part in (name.first, name.last, name.last and core(name.last)) if part]
+    return {word.casefold(): _kind(word, name) for word in [*borne, *name_parts]}
 
 
 def _name_mentions(document: AnnotatedDocument, words: Sequence[NameWord], name: Name) -> Iterator[TemplateMention]:
@@ -372,13 +372,13 @@ def _mentions(
         )
         token = layout.document.tokens[position]
         gendered = class_of(token.text, layout.document.tag(position)) if is_own else None
-        named = (
+        name_match = (
             None
             if segment.is_name or gendered or not is_own
             else _named(layout.document, segment, position, kinds, is_whole)
         )
-        if named is not None:
-            end, kind = named
+        if name_match is not None:
+            end, kind = name_match
             start = start if classes else position
             classes.add(kind)
             position = end
