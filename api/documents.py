@@ -55,23 +55,27 @@ def load_documents(
         DataError: the source cannot be read, or something in it is wrong; all mistakes are listed.
         MissingExtra: a library that the source needs is not installed.
     """
-    if not isinstance(attribute or "", Sequence) or not all(isinstance(each, str) for each in attribute or ()):
+    if not isinstance(attribute or "", Sequence) or not all(isinstance(name, str) for name in attribute or ()):
         raise DataError(f"attribute is {described(attribute)}; give the name of an attribute, or several")
-    named = (attribute,) if isinstance(attribute, str) else tuple(attribute or ())
+    attributes = (attribute,) if isinstance(attribute, str) else tuple(attribute or ())
     if isinstance(source, Documents):
-        refuse_alike(source.records, named, "documents: ")
-        return Documents(source, named[0] if named else source.attribute)
+        refuse_alike(source.records, attributes, "documents: ")
+        return Documents(source, attributes[0] if attributes else source.attribute)
     with explained("columns", f"; columns that can be named are {', '.join(ColumnsSection.model_fields)}"):
-        known = ColumnsSection.model_validate(columns) if columns else None
+        sections = ColumnsSection.model_validate(columns) if columns else None
     is_name = isinstance(source, str | Path)
-    sets = _from_name(str(source), named, known, subset) if is_name else _from_memory(source, named, known)
-    documents = Documents(sets, named[0] if named else None)
-    if leftover := leftover_in_sets(sets, named or filter(None, [documents.attribute])):
+    sets = (
+        _from_name(str(source), attributes, sections, subset) if is_name else _from_memory(source, attributes, sections)
+    )
+    documents = Documents(sets, attributes[0] if attributes else None)
+    if leftover := leftover_in_sets(sets, attributes or filter(None, [documents.attribute])):
         log.warning("documents: %s", leftover)
     return documents
 
 
-def _from_name(source: str, named: Sequence[str], columns: ColumnsSection | None, subset: str) -> list[DocumentSet]:
+def _from_name(
+    source: str, attributes: Sequence[str], columns: ColumnsSection | None, subset: str
+) -> list[DocumentSet]:
     path = local_path(source)
     if not path.exists() and source not in DOCUMENTS and HUB_NAME.fullmatch(source) and not is_table(path):
         datasets = need("datasets", f"documents {source!r} from the Hub")
@@ -81,69 +85,69 @@ def _from_name(source: str, named: Sequence[str], columns: ColumnsSection | None
             raise DataError(
                 f"{source}: is not a file, and cannot be loaded from the Hub: {error}; mend the path, or the name or subset there"
             ) from error
-        return _rows(rows, named, columns, source)
-    return read_any(path, named[0] if named else None, columns=columns, attributes=named)
+        return _rows(rows, attributes, columns, source)
+    return read_any(path, attributes[0] if attributes else None, columns=columns, attributes=attributes)
 
 
-def _from_memory(source: Any, named: Sequence[str], columns: ColumnsSection | None) -> list[DocumentSet]:
+def _from_memory(source: Any, attributes: Sequence[str], columns: ColumnsSection | None) -> list[DocumentSet]:
     try:
         rows = frame_rows(source)
     except DataError as error:
         raise DataError(f"documents: {error}") from error
     if rows is not None:
-        return _rows(rows, named, columns, "documents")
+        return _rows(rows, attributes, columns, "documents")
     if not isinstance(source, Iterable) or isinstance(source, Mapping | bytes):
         raise DataError(
             f"documents are a {type(source).__name__}; give a path, a list of dicts (rows, or document sets), or a data frame"
         )
-    found = list(source)
+    records = list(source)
     # a table may well have a column "documents"
     may_be_sets = columns is None and any(
-        isinstance(each, Mapping) and "documents" in each and "text" not in each for each in found
+        isinstance(record, Mapping) and "documents" in record and "text" not in record for record in records
     )
-    if found and all(isinstance(each, Mapping) for each in found) and not may_be_sets:
-        return _rows(found, named, columns, "documents")
+    if records and all(isinstance(record, Mapping) for record in records) and not may_be_sets:
+        return _rows(records, attributes, columns, "documents")
     sets, mistakes = [], []
-    for number, each in enumerate(found, start=1):
+    for number, record in enumerate(records, start=1):
         try:
-            sets.append(each if isinstance(each, DocumentSet) else DocumentSet.model_validate(each))
+            sets.append(record if isinstance(record, DocumentSet) else DocumentSet.model_validate(record))
         except ValidationError as error:
             mistakes.append(f"documents: set {number}: {explain(error)}")
     mistakes += [
         f"documents: set {number}: {text}"
-        for number, text in check_sets(enumerate(sets, 1), named[0] if named else None, "set")
+        for number, text in check_sets(enumerate(sets, 1), attributes[0] if attributes else None, "set")
     ]
     if mistakes or not sets:
         raise DataError(listed(mistakes) or "documents: there are none")
-    refuse_alike(sets, named, "documents: ")
+    refuse_alike(sets, attributes, "documents: ")
     return sets
 
 
 def _rows(
-    rows: Iterable[Mapping[str, Any]], named: Sequence[str], columns: ColumnsSection | None, source: str
+    rows: Iterable[Mapping[str, Any]], attributes: Sequence[str], columns: ColumnsSection | None, source: str
 ) -> list[DocumentSet]:
-    return sets_of_rows(enumerate(rows, start=1), columns or ColumnsSection(), named, source=source)
+    return sets_of_rows(enumerate(rows, start=1), columns or ColumnsSection(), attributes, source=source)
 
 
-def labelled(given: Any, what: str, of: str) -> Mapping[str, Any]:
+def labelled(argument: Any, name: str, of: str) -> Mapping[str, Any]:
     """The dict of labels that an argument has to be, with at least one.
 
     Args:
-        given: the argument.
-        what: what it is called.
+        argument: the argument.
+        name: what it is called.
         of: what stands under each label.
 
     Raises:
         DataError: it is something else, is empty, or a label is no text.
     """
-    if not isinstance(given, Mapping):
-        raise DataError(f"{what} are {described(given)}; give a dict of labels, and under each {of}")
-    if not given or not all(isinstance(each, str) and each for each in given):
-        raise DataError(f"{what} need labels that are text, at least one; got {list(given)!r}")
-    return given
+    if not isinstance(argument, Mapping):
+        raise DataError(f"{name} are {described(argument)}; give a dict of labels, and under each {of}")
+    if not argument or not all(isinstance(label, str) and label for label in argument):
+        raise DataError(f"{name} need labels that are text, at least one; got {list(argument)!r}")
+    return argument
 
 
-def described(given: Any) -> str:
+def described(argument: Any) -> str:
     """What a wrong argument is, for a message: "str 'praising'"."""
-    shown = repr(given)
-    return f"{type(given).__name__} {shown if len(shown) <= MOST_SHOWN else f'{shown[:MOST_SHOWN]}...'}"
+    shown = repr(argument)
+    return f"{type(argument).__name__} {shown if len(shown) <= MOST_SHOWN else f'{shown[:MOST_SHOWN]}...'}"

@@ -67,7 +67,7 @@ class Results(Generic[R]):
         write_jsonl(Path(path), self.records)
 
     def about(self) -> str:
-        """What this is, in a few words."""
+        """The number and kind of the records, in a few words."""
         name = type(self).__name__.lower()
         return counted(len(self), name.removesuffix("s"), name)
 
@@ -79,8 +79,8 @@ class Results(Generic[R]):
         names = list(dict.fromkeys(name for row in rows for name in row))
         cells = ([_cell(row.get(name)) for name in names] for row in rows[:MOST_ROWS])
         shown = table(type(self).__name__.lower(), names, cells)
-        more = f". The first {MOST_ROWS} of {len(rows):,} rows:" if len(rows) > MOST_ROWS else ""
-        return html.fragment([Prose(f"{self.about()}{more}", "lead"), shown])
+        notice = f". The first {MOST_ROWS} of {len(rows):,} rows:" if len(rows) > MOST_ROWS else ""
+        return html.fragment([Prose(f"{self.about()}{notice}", "lead"), shown])
 
 
 def _cell(value: Any) -> Cell:
@@ -95,13 +95,17 @@ class Documents(Results[DocumentSet]):
 
     def __init__(self, sets: Iterable[DocumentSet], attribute: str | None = None) -> None:
         super().__init__(sets)
-        known = list(
-            dict.fromkeys(name for each in self for document in each.documents for name in document.attributes)
+        names = list(
+            dict.fromkeys(
+                name for document_set in self for document in document_set.documents for name in document.attributes
+            )
         )
-        if attribute is None and len(known) == 1:
-            has_all = all(known[0] in document.attributes for each in self for document in each.documents)
-            attribute = known[0] if has_all else None
-        self.attributes, self.attribute = tuple(known), attribute
+        if attribute is None and len(names) == 1:
+            has_all = all(
+                names[0] in document.attributes for document_set in self for document in document_set.documents
+            )
+            attribute = names[0] if has_all else None
+        self.attributes, self.attribute = tuple(names), attribute
 
     @property
     def grouped_by(self) -> str:
@@ -112,17 +116,17 @@ class Documents(Results[DocumentSet]):
         """
         if self.attribute is None:
             n = (
-                sum(self.attributes[0] not in d.attributes for each in self for d in each.documents)
+                sum(self.attributes[0] not in d.attributes for document_set in self for d in document_set.documents)
                 if self.attributes
                 else 0
             )
-            found = (
+            description = (
                 f"the attributes {', '.join(self.attributes)}" if self.attributes[1:]
                 else f"the attribute {self.attributes[0]}, which {n} of them lack" if self.attributes
                 else "no attribute"
             )  # fmt: skip
             raise DataError(
-                f"the documents have {found}; name the one to be fair to: load_documents(..., attribute=NAME)"
+                f"the documents have {description}; name the one to be fair to: load_documents(..., attribute=NAME)"
             )
         return self.attribute
 
@@ -130,23 +134,23 @@ class Documents(Results[DocumentSet]):
         """A row for each document, as `load_documents` reads it with topic="topic", id="id", split="split"."""
         return [
             {
-                **{"set": each.id, "topic": each.topic or None, "split": each.split},
+                **{"set": document_set.id, "topic": document_set.topic or None, "split": document_set.split},
                 **{"id": document.id, **document.attributes, "text": document.text},
             }
-            for each in self
-            for document in each.documents
+            for document_set in self
+            for document in document_set.documents
         ]
 
     def about(self) -> str:
         """How many there are, and of which values."""
         values = "" if self.attribute is None else f" by {self.attribute}: {', '.join(self.values)}"
-        n_documents = sum(len(each.documents) for each in self)
+        n_documents = sum(len(document_set.documents) for document_set in self)
         return f"{counted(len(self), 'document set')}, {counted(n_documents, 'document')}{values}"
 
     @property
     def values(self) -> tuple[str, ...]:
         """The values of the attribute, in order of first appearance."""
-        return tuple(dict.fromkeys(value for each in self for value in each.values(self.grouped_by)))
+        return tuple(dict.fromkeys(value for document_set in self for value in document_set.values(self.grouped_by)))
 
 
 class Candidates(Results[Candidate]):
@@ -173,27 +177,27 @@ class Candidates(Results[Candidate]):
     @property
     def notes(self) -> tuple[str, ...]:
         """What is to be known of summaries from elsewhere before their scores are believed."""
-        given = {each.id: each.raw_text for each in self if each.method == ELSEWHERE}
-        leftover = leftover_in_summaries(given)
+        raw_texts = {candidate.id: candidate.raw_text for candidate in self if candidate.method == ELSEWHERE}
+        leftover = leftover_in_summaries(raw_texts)
         thoughts = THOUGHTS.format(n=self.n_thoughts) if self.n_thoughts else ""
         return tuple(filter(None, (BY_ORDER.format(of=SETS.many) if self.by_order else "", thoughts, leftover)))
 
     @property
     def groups(self) -> list[tuple[SummaryRequest, list[Candidate]]]:
         """The requests that have candidates, each with them."""
-        found: dict[str, list[Candidate]] = {}
-        for each in self:
-            found.setdefault(each.request_id, []).append(each)
-        return [(self.requests[name], mine) for name, mine in found.items()]
+        by_request: dict[str, list[Candidate]] = {}
+        for candidate in self:
+            by_request.setdefault(candidate.request_id, []).append(candidate)
+        return [(self.requests[name], candidates) for name, candidates in by_request.items()]
 
     def rows(self) -> list[dict[str, Any]]:
         """A row for each candidate: whom it speaks for, its text, and how it was made."""
-        made = ("text", "contract_ok", "method", "plan", "index", "n_tokens", "finish_reason", "id")
-        return [{**place(self.requests[c.request_id]), **{key: getattr(c, key) for key in made}} for c in self]
+        fields = ("text", "contract_ok", "method", "plan", "index", "n_tokens", "finish_reason", "id")
+        return [{**place(self.requests[c.request_id]), **{key: getattr(c, key) for key in fields}} for c in self]
 
 
 def place(request: SummaryRequest) -> dict[str, Any]:
-    """What a row says of its request."""
+    """The cells of a row that say of which request it is."""
     return {"set": request.document_set.id, "side": request.side}
 
 
@@ -217,12 +221,12 @@ class Judgements(Results[Judgement]):
         scores: dict[str, dict[str, float | None]] = {}
         missing: dict[str, list[str]] = {}
         cut: dict[str, list[str]] = {}
-        for each in self:
-            scores.setdefault(each.candidate_id, {})[each.judge] = each.score
-            if each.unscored:
-                missing.setdefault(each.candidate_id, []).append(f"{each.judge}: {each.unscored}")
-            if was_cut(each.raw):
-                cut.setdefault(each.candidate_id, []).append(each.judge)
+        for judgement in self:
+            scores.setdefault(judgement.candidate_id, {})[judgement.judge] = judgement.score
+            if judgement.unscored:
+                missing.setdefault(judgement.candidate_id, []).append(f"{judgement.judge}: {judgement.unscored}")
+            if was_cut(judgement.raw):
+                cut.setdefault(judgement.candidate_id, []).append(judgement.judge)
         return [
             {
                 **place(self.candidates.requests[c.request_id]),
@@ -237,7 +241,7 @@ class Judgements(Results[Judgement]):
 
     def about(self) -> str:
         """How many there are, and how many have no score."""
-        unscored = sum(each.score is None for each in self)
+        unscored = sum(judgement.score is None for judgement in self)
         return f"{counted(len(self), 'judgement')} by {', '.join(self.judges)}" + (
             f", {unscored:,} unscored" if unscored else ""
         )
@@ -256,14 +260,14 @@ class Best(Results[BestSummary]):
         """A row for each request."""
         return [
             {
-                "set": each.set_id,
-                "side": each.side,
-                "text": each.text,
-                "reward": each.reward,
-                **each.scores,
-                "n_candidates": each.n_candidates,
+                "set": summary.set_id,
+                "side": summary.side,
+                "text": summary.text,
+                "reward": summary.reward,
+                **summary.scores,
+                "n_candidates": summary.n_candidates,
             }
-            for each in self
+            for summary in self
         ]
 
     def about(self) -> str:
@@ -283,13 +287,13 @@ class Pairs(Results[PreferencePair]):
         """A row for each pair."""
         return [
             {
-                "set": each.set_id,
-                "side": each.side,
-                "chosen": each.chosen_text,
-                "rejected": each.rejected_text,
-                "margin": each.margin,
+                "set": pair.set_id,
+                "side": pair.side,
+                "chosen": pair.chosen_text,
+                "rejected": pair.rejected_text,
+                "margin": pair.margin,
             }
-            for each in self
+            for pair in self
         ]
 
     def about(self) -> str:
@@ -302,9 +306,9 @@ class Pairs(Results[PreferencePair]):
 class Numbers(Results[R]):
     """Numbers of a study with their intervals; `found` is everything that it says, `folder` where its page lies, if anywhere."""
 
-    def __init__(self, records: Sequence[R], found: Any, folder: Path | None) -> None:
+    def __init__(self, records: Sequence[R], result: Any, folder: Path | None) -> None:
         super().__init__(records)
-        self.found, self.folder = found, folder
+        self.found, self.folder = result, folder
 
     def rows(self) -> list[dict[str, Any]]:
         """A row for each number; of an audit with what is expected, and the gap to it."""

@@ -92,7 +92,7 @@ def generate(
         MissingExtra: the backend's library is not installed.
         ModelError: the model cannot be opened.
     """
-    given = load_documents(documents, attribute)
+    corpus = load_documents(documents, attribute)
     seed = options.pop("seed", None)
     if n is not None and "plans" in options:
         raise RecipeError("n and plans both say how many candidates there are; leave one out")
@@ -105,29 +105,29 @@ def generate(
     if n is not None or (recipe is None and "plans" not in options):
         draws_none = n is None and not asks_model(options.get("method"))
         options["plans"] = {} if draws_none else _shared_out(9 if n is None else n, options.pop("max_tokens", None))
-    asked = changed(
+    full_recipe = changed(
         base,
         **({} if seed is None else {"seed": seed}),
         **({} if model is None else {"model": {"name": model} if isinstance(model, str) else dict(model)}),
-        corpus={**base.get("corpus", {}), "attribute": given.grouped_by},
+        corpus={**base.get("corpus", {}), "attribute": corpus.grouped_by},
         task=dict(task) if task is not None else base.get("task", {}),
         generate={**base["generate"], **options},
     )
-    if "code" in options and isinstance(asked.generate.options, PythonMethodSection):
-        allow([asked.generate.options])
-    phase = _phase(asked)
-    requests = build_requests(given.records, asked.corpus, asked.task)
-    order = draws(asked.generate.plans)
-    with spending(None, asked.limits.cost), closing(open_backend_of(phase)) as backend:
-        size = asked.generate.requests_per_batch
-        made = [
+    if "code" in options and isinstance(full_recipe.generate.options, PythonMethodSection):
+        allow([full_recipe.generate.options])
+    phase = _phase(full_recipe)
+    requests = build_requests(corpus.records, full_recipe.corpus, full_recipe.task)
+    order = draws(full_recipe.generate.plans)
+    with spending(None, full_recipe.limits.cost), closing(open_backend_of(phase)) as backend:
+        size = full_recipe.generate.requests_per_batch
+        batches = [
             make_batch(phase, backend, requests[start : start + size], order) for start in range(0, len(requests), size)
         ]
     return Candidates(
-        (candidate for batch in made for candidate in batch.candidates),
+        (candidate for batch in batches for candidate in batch.candidates),
         requests,
-        asked,
-        (failure for batch in made for failure in batch.failures),
+        full_recipe,
+        (failure for batch in batches for failure in batch.failures),
     )
 
 
@@ -168,11 +168,11 @@ def judge(
     )
     for note in candidates.notes:
         log.warning("summaries: %s", note)
-    (found,) = judge_each([candidates], judges)
-    return found
+    (judgements,) = judge_each([candidates], judges)
+    return judgements
 
 
-def judge_each(given: Sequence[Candidates], judges: Mapping[str, Any] | Recipe | str | Path) -> list[Judgements]:
+def judge_each(systems: Sequence[Candidates], judges: Mapping[str, Any] | Recipe | str | Path) -> list[Judgements]:
     """`judge` of several systems' candidates of the same requests, each as if alone; models are loaded once.
 
     What judges say is kept in their cache as it comes, and returned when all have been judged.
@@ -188,17 +188,17 @@ def judge_each(given: Sequence[Candidates], judges: Mapping[str, Any] | Recipe |
         )
     functions = {name: own for name, each in judges.items() if (own := in_memory(name, each))}
     options = {
-        name: each.model_dump(mode="json") if isinstance(each, BaseModel) else each
-        for name, each in {**judges, **{name: section for name, (section, _) in functions.items()}}.items()
+        name: section.model_dump(mode="json") if isinstance(section, BaseModel) else section
+        for name, section in {**judges, **{name: section for name, (section, _) in functions.items()}}.items()
     }
     recipes = [
         changed(
-            each.recipe.model_dump(mode="json"),
+            system.recipe.model_dump(mode="json"),
             judges={**STAND_IN["judges"], **options},
             reward=STAND_IN["reward"],
             evaluation={"judges": list(options)},
         )
-        for each in given
+        for system in systems
     ]
     sections = {name: recipes[0].judges[name] for name in options if name not in functions}
     # a section may be of the recipe of a run folder; keys are the caller's
@@ -212,19 +212,25 @@ def judge_each(given: Sequence[Candidates], judges: Mapping[str, Any] | Recipe |
 
     def inputs_of(against: Against | None, some: Sequence[tuple[int, Answered]]) -> list[JudgeInput]:
         # the candidates of another system are no others of a request
-        by_system = (list(mine) for _, mine in groupby(some, key=itemgetter(0)))
-        asked = ([(request, c) for _, (request, candidates) in mine for c in candidates] for mine in by_system)
-        return [each for mine in asked for each in judge_inputs(against, mine)]
+        by_system = (list(entries) for _, entries in groupby(some, key=itemgetter(0)))
+        groups = ([(request, c) for _, (request, candidates) in entries for c in candidates] for entries in by_system)
+        return [judge_input for group in groups for judge_input in judge_inputs(against, group)]
 
     with spending(None, recipes[0].limits.cost):
-        found = judge_together(
-            opened, [(place, group) for place, each in enumerate(given) for group in each.groups], inputs_of
+        judgements = judge_together(
+            opened, [(place, group) for place, system in enumerate(systems) for group in system.groups], inputs_of
         )
     # judge by judge, and of each the systems in their order
-    left = {judge.name: iter([each for each in found if each.judge == judge.name]) for judge in opened}
+    remaining = {
+        judge.name: iter([judgement for judgement in judgements if judgement.judge == judge.name]) for judge in opened
+    }
     return [
-        Judgements((each for its in left.values() for each in islice(its, len(mine))), mine, recipe)
-        for mine, recipe in zip(given, recipes, strict=True)
+        Judgements(
+            (judgement for iterator in remaining.values() for judgement in islice(iterator, len(system))),
+            system,
+            recipe,
+        )
+        for system, recipe in zip(systems, recipes, strict=True)
     ]
 
 
@@ -239,11 +245,11 @@ def given_candidates(
     """Summaries made elsewhere as candidates; arguments and errors as of `judge`."""
     if documents is None:
         raise DataError("summaries that were made elsewhere need their documents; give documents=")
-    given: Documents = load_documents(documents, attribute)
-    asked = {"scope": "all", "sentences": "natural"} if task is None else dict(task)
-    attribute = given.attribute or (given.attributes[0] if given.attributes else "")
-    recipe = changed(STAND_IN, model={"name": "none"}, corpus={"attribute": attribute}, task=asked)
-    requests = build_requests(given.records, recipe.corpus, recipe.task)
+    corpus: Documents = load_documents(documents, attribute)
+    task_keys = {"scope": "all", "sentences": "natural"} if task is None else dict(task)
+    attribute = corpus.attribute or (corpus.attributes[0] if corpus.attributes else "")
+    recipe = changed(STAND_IN, model={"name": "none"}, corpus={"attribute": attribute}, task=task_keys)
+    requests = build_requests(corpus.records, recipe.corpus, recipe.task)
     by_side = recipe.task.scope == "side"
     sets = {request.id if by_side else request.document_set.id: request.document_set for request in requests}
     columns, targets = columns_of(summary_columns), SETS._replace(by_side=by_side)
@@ -288,12 +294,12 @@ def rerank(
     reward = {"judges": list(names), "combine": combine, "weights": dict(weights or {})}
     recipe = changed(judgements.recipe.model_dump(mode="json"), reward=reward)
     phase, ranges = _phase(recipe), reward_ranges(recipe.reward, recipe.judges)
-    said: dict[str, list[Judgement]] = defaultdict(list)
-    for each in judgements:
-        said[each.request_id].append(each)
+    by_request: dict[str, list[Judgement]] = defaultdict(list)
+    for judgement in judgements:
+        by_request[judgement.request_id].append(judgement)
     groups = [
-        (request, score_group(phase, request, mine, said[request.id], ranges))
-        for request, mine in judgements.candidates.groups
+        (request, score_group(phase, request, candidates, by_request[request.id], ranges))
+        for request, candidates in judgements.candidates.groups
     ]
     return Best((best_summary(group) for _, group in groups), groups, recipe)
 
@@ -311,32 +317,32 @@ def pairs(best: Best, **options: Any) -> Pairs:
     made_by(best, Best, "rerank")
     section = changed(best.recipe.model_dump(mode="json"), pairs=options).pairs
     left_out: dict[str, Counter[str]] = {}
-    found = []
+    preference_pairs = []
     for _, group in best.groups:
         pairing = choose_pairs(group.candidates, section)
-        found += [preference_pair(group, group.candidates[i], group.candidates[j]) for i, j in pairing.pairs]
+        preference_pairs += [preference_pair(group, group.candidates[i], group.candidates[j]) for i, j in pairing.pairs]
         left_out.setdefault(group.side, Counter()).update(pairing.left_out)
-    return Pairs(found, left_out)
+    return Pairs(preference_pairs, left_out)
 
 
-def made_by(given: Any, kind: type, step: str) -> None:
+def made_by(argument: Any, kind: type, step: str) -> None:
     """Refuse what is not the result of an earlier step.
 
     Raises:
         DataError: it is something else.
     """
-    if not isinstance(given, kind):
-        raise DataError(f"got {described(given)}; give what `evenhand.{step}` gives")
+    if not isinstance(argument, kind):
+        raise DataError(f"got {described(argument)}; give what `evenhand.{step}` gives")
 
 
-def keys_of(given: Any, section: str) -> None:
+def keys_of(argument: Any, section: str) -> None:
     """Refuse keys of a section that are no dict; None is not given.
 
     Raises:
         RecipeError: it is something else.
     """
-    if given is not None and not isinstance(given, Mapping):
-        raise RecipeError(f"{section} is {described(given)}; give a dict of its keys")
+    if argument is not None and not isinstance(argument, Mapping):
+        raise RecipeError(f"{section} is {described(argument)}; give a dict of its keys")
 
 
 def loaded(recipe: Any, overrides: Sequence[str] = ()) -> Recipe:

@@ -81,7 +81,7 @@ def audit(
         DataError: documents and summaries do not fit, or an option is wrong; mistakes are listed together.
         MissingExtra: a library that a named matcher or entailer needs is not installed.
     """
-    given = load_documents(documents, attribute)
+    corpus = load_documents(documents, attribute)
     allow_missing = bool(options.pop("allow_missing", False))
     labels = tuple(f"{value}={label}" for value, label in dict(options.pop("labels", {})).items())
     columns = columns_of(summary_columns)
@@ -90,17 +90,17 @@ def audit(
         systems, mistakes = [], []
         for label, system in labelled(summaries, "summaries", "one summary of each set").items():
             try:
-                systems.append(_system(label, system, given.records, columns, allow_missing=allow_missing))
+                systems.append(_system(label, system, corpus.records, columns, allow_missing=allow_missing))
             except EvenhandError as error:
                 mistakes.append(f"summaries {label!r}: {error}")
         names = tuple((label, Path(label)) for label in summaries)
-        wanted = AuditFiles(Path("documents"), given.grouped_by, summaries=names, labels=labels)
-        return input_of(given.records, systems, wanted, digest_of_all(given), mistakes)
+        wanted = AuditFiles(Path("documents"), corpus.grouped_by, summaries=names, labels=labels)
+        return input_of(corpus.records, systems, wanted, digest_of_all(corpus), mistakes)
 
     with in_python((*KEYWORDS, *options)):
-        asked = ask(options)
-    found = run_audit(asked, read, None if out is None else Path(out), say=say)
-    return Numbers((*found.by_value, *found.aggregates), found, None if out is None else Path(out))
+        request = ask(options)
+    result = run_audit(request, read, None if out is None else Path(out), say=say)
+    return Numbers((*result.by_value, *result.aggregates), result, None if out is None else Path(out))
 
 
 def run(recipe: Any, changes: Mapping[str, Any] | None = None, *, say: Say | None = None) -> Numbers[Score]:
@@ -118,8 +118,8 @@ def run(recipe: Any, changes: Mapping[str, Any] | None = None, *, say: Say | Non
     loaded = load_recipe(recipe, changes)
     preflight(loaded)
     _run(loaded, say)
-    found = read_report(loaded)
-    return Numbers(found.scores, found, loaded.output / "report")
+    report = read_report(loaded)
+    return Numbers(report.scores, report, loaded.output / "report")
 
 
 @in_python(("out", "budgets", "by_round"))
@@ -148,24 +148,26 @@ def compare(
     if isinstance(recipes, str | Path | Recipe) or not isinstance(recipes, Mapping | Sequence):
         raise RecipeError(f"recipes are {described(recipes)}; give a dict of labels and recipes, or a list of recipes")
     if isinstance(recipes, Mapping):
-        named = {label: _placed(each, out) for label, each in recipes.items()}
+        by_label = {label: _placed(recipe, out) for label, recipe in recipes.items()}
     else:
-        named = {_label(each): each for each in (_placed(each, out) for each in recipes)}
-    if not named or len(named) < len(recipes):
+        by_label = {_label(recipe): recipe for recipe in (_placed(recipe, out) for recipe in recipes)}
+    if not by_label or len(by_label) < len(recipes):
         raise RecipeError(
             "compare needs at least one recipe, and each under a name of its own; give a dict of labels and recipes"
         )
     folder = Path(out)
     runs = [
-        NamedRecipe(label, load_recipe(each).model_copy(update={"output": folder / RUNS / folder_name(label)}))
-        for label, each in named.items()
+        NamedRecipe(label, load_recipe(recipe).model_copy(update={"output": folder / RUNS / folder_name(label)}))
+        for label, recipe in by_label.items()
     ]
-    asked = list(budgets) or usual_budgets(runs)
-    if wrong := [each for each in asked if not isinstance(each, int) or each < 1]:
+    run_budgets = list(budgets) or usual_budgets(runs)
+    if wrong := [budget for budget in run_budgets if not isinstance(budget, int) or budget < 1]:
         raise RecipeError(f"budgets are whole numbers of at least 1, got {wrong[0]!r}")
-    check_runs(runs, asked, folder, say)
-    found = run_and_compare(runs, folder, asked, lambda each, twins: _run(each.recipe, say, twins), by_round=by_round)
-    return Numbers(found.scores, found, folder)
+    check_runs(runs, run_budgets, folder, say)
+    comparison = run_and_compare(
+        runs, folder, run_budgets, lambda entry, twins: _run(entry.recipe, say, twins), by_round=by_round
+    )
+    return Numbers(comparison.scores, comparison, folder)
 
 
 def check_runs(runs: Sequence[NamedRecipe], budgets: Sequence[int], out: Path, say: Say | None) -> None:
@@ -179,15 +181,15 @@ def check_runs(runs: Sequence[NamedRecipe], budgets: Sequence[int], out: Path, s
     """
     COMPARISON.check(out)
     mistakes = []
-    for each in runs:
+    for entry in runs:
         try:
-            preflight(each.recipe)
+            preflight(entry.recipe)
         except EvenhandError as error:
-            mistakes.append(f"{each.label}: {error}")
+            mistakes.append(f"{entry.label}: {error}")
     if mistakes:
         raise RecipeError(listed(mistakes))
     refuse_unlike(runs, budgets)
-    COMPARISON.announce(out, [each.label for each in runs], say)
+    COMPARISON.announce(out, [entry.label for entry in runs], say)
 
 
 def run_and_compare(
@@ -195,7 +197,7 @@ def run_and_compare(
     out: Path,
     budgets: Sequence[int],
     run_one: Callable[[NamedRecipe, Sequence[Path]], None],
-    judged: Callable[[Comparison], Comparison] = lambda found: found,
+    judged: Callable[[Comparison], Comparison] = lambda comparison: comparison,
     *,
     by_round: bool,
 ) -> Comparison:
@@ -204,17 +206,17 @@ def run_and_compare(
     `judged` puts a gate's verdicts on the comparison before it is written.
     """
     # all of them before the first byte is written
-    for folder in (out, *(each.recipe.output for each in runs)):
+    for folder in (out, *(entry.recipe.output for entry in runs)):
         refuse_held(folder)
     # runs that begin now are asked what those of earlier days were
-    first = min((run_date(each.recipe.output) for each in runs), key=lambda each: each.day)
-    with ExitStack() as held:
-        held.enter_context(hold(out))
-        held.enter_context(dated(first))
-        for each in runs:
-            held.enter_context(hold_run(each.recipe))
-        for each in runs:
-            run_one(each, [other.recipe.output for other in runs if other is not each])
+    first = min((run_date(entry.recipe.output) for entry in runs), key=lambda date: date.day)
+    with ExitStack() as locks:
+        locks.enter_context(hold(out))
+        locks.enter_context(dated(first))
+        for entry in runs:
+            locks.enter_context(hold_run(entry.recipe))
+        for entry in runs:
+            run_one(entry, [sibling.recipe.output for sibling in runs if sibling is not entry])
         return compare_runs(runs, out, budgets, judged, by_round=by_round)
 
 
@@ -236,22 +238,27 @@ def _label(recipe: Any) -> str:
 
 
 def _system(
-    label: str, given: Any, sets: Sequence[DocumentSet], columns: SummaryColumnsSection, *, allow_missing: bool
+    label: str, summaries: Any, sets: Sequence[DocumentSet], columns: SummaryColumnsSection, *, allow_missing: bool
 ) -> AuditedSystem:
-    if isinstance(given, str | Path):
-        texts = read_summaries(Path(given), sets, allow_missing=allow_missing, columns=columns)
-        return AuditedSystem(label, str(given), digest(texts), texts, texts.by_order, n_thoughts=texts.n_thoughts)
+    if isinstance(summaries, str | Path):
+        texts = read_summaries(Path(summaries), sets, allow_missing=allow_missing, columns=columns)
+        return AuditedSystem(label, str(summaries), digest(texts), texts, texts.by_order, n_thoughts=texts.n_thoughts)
     rows = []
-    if isinstance(given, Best):
-        rows = [(each.set_id, each.side, each.text) for each in given]
-    elif isinstance(given, Candidates):
-        rows = [(request.document_set.id, request.side, mine[0].text) for request, mine in given.groups]
+    if isinstance(summaries, Best):
+        rows = [(summary.set_id, summary.side, summary.text) for summary in summaries]
+    elif isinstance(summaries, Candidates):
+        rows = [(request.document_set.id, request.side, candidates[0].text) for request, candidates in summaries.groups]
     if sides := sorted({side for _, side, _ in rows if side != "all"}):
         raise DataError(
             f"these are summaries of one side each ({', '.join(sides)}), and an audit needs one of all documents; generate with "
             'task={"scope": "all"}'
         )
-    if isinstance(given, Best | Candidates):
-        given, columns = {name: text for name, _, text in rows}, USUAL
-    texts = summaries_of(given, {each.id: each for each in sets}, allow_missing=allow_missing, columns=columns)
+    if isinstance(summaries, Best | Candidates):
+        summaries, columns = {name: text for name, _, text in rows}, USUAL
+    texts = summaries_of(
+        summaries,
+        {document_set.id: document_set for document_set in sets},
+        allow_missing=allow_missing,
+        columns=columns,
+    )
     return AuditedSystem(label, label, digest(texts), texts, texts.by_order, n_thoughts=texts.n_thoughts)

@@ -113,10 +113,10 @@ class BiasRecipe(Section):
 
     def refuse(self) -> None:
         """There must be one summarizer, and an instruction is for a model alone."""
-        given = [key for key in ("model", "simulated", "summaries") if getattr(self, key) is not None]
-        if len(given) != 1:
-            found = f"got {' and '.join(given)}" if given else "got none of them"
-            raise ValueError(f"write exactly one of model, simulated and summaries, {found}")
+        keys = [key for key in ("model", "simulated", "summaries") if getattr(self, key) is not None]
+        if len(keys) != 1:
+            remark = f"got {' and '.join(keys)}" if keys else "got none of them"
+            raise ValueError(f"write exactly one of model, simulated and summaries, {remark}")
         if self.summary_columns is not None and self.summaries is None:
             raise ValueError("summary_columns is of a file of summaries and has no effect here; leave it out")
         if self.model is not None:

@@ -98,7 +98,7 @@ def _show_expected(loaded: BiasRecipe) -> None:
     for design, count in count_by_design(inputs).items():
         say(f"{design:12} {count:8,} summaries")
     _say_left_out(inputs)
-    documents = len({each.original_id for each in inputs.inputs})
+    documents = len({bias_input.original_id for bias_input in inputs.inputs})
     say(f"{documents} documents, {loaded.inputs.assignments} assignments each, setting {loaded.inputs.setting}")
     if loaded.model is not None:
         print_asked("summaries", LanguageModel(loaded.model, loaded.backend), asks_of(loaded, inputs.inputs))

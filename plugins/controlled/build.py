@@ -110,14 +110,14 @@ def build_controlled(recipe: ControlledRecipe, open_engine: Opener = _open) -> B
         refuse_large(recipe.backend)
     with hold(recipe.output), dated_run(recipe.output), spending(recipe.output, recipe.most_cost):
         built = _build(recipe, articles, open_engine)
-    n_summaries = sum(len(each.summaries) for each in built.sets)
+    n_summaries = sum(len(article_set.summaries) for article_set in built.sets)
     short = [
-        f"{whole - kept} of {whole} {what}"
-        for what, kept, whole in (
+        f"{n_all - n_built} of {n_all} {noun}"
+        for noun, n_built, n_all in (
             ("articles", len(built.sets), built.n_articles),
             ("planned summaries", n_summaries, built.n_planned),
         )
-        if whole - kept > recipe.most_left_out * whole or not built.sets
+        if n_all - n_built > recipe.most_left_out * n_all or not built.sets
     ]
     if short:
         raise LeftOutError(
@@ -131,19 +131,19 @@ def build_controlled(recipe: ControlledRecipe, open_engine: Opener = _open) -> B
 def _build(recipe: ControlledRecipe, articles: Sequence[AnnotatedArticle], open_engine: Opener) -> Built:
     with ExitStack() as opened:
         engine = cache(lambda: opened.enter_context(closing(open_engine(recipe))))
-        found = _make_points(recipe, articles, engine)
-        plan = [each for points in found.points.values() for each in plan_article(recipe, points)]
-        written, receipt = write_step(recipe, SUMMARIES, summary_tasks(found.articles, plan), engine)
-    sets, empty = _sets(found, plan, written)
+        article_points = _make_points(recipe, articles, engine)
+        plan = [planned for points in article_points.points.values() for planned in plan_article(recipe, points)]
+        written, receipt = write_step(recipe, SUMMARIES, summary_tasks(article_points.articles, plan), engine)
+    sets, empty = _sets(article_points, plan, written)
     built = Built(
         path=recipe.output / RESULT,
         sets=tuple(sets),
         n_articles=len(articles),
         n_planned=len(plan),
-        left_out=(*found.left_out, *steps.unwritten(SUMMARIES, "summary", written), *empty),
-        receipts=found.receipts | {SUMMARIES: receipt},
+        left_out=(*article_points.left_out, *steps.unwritten(SUMMARIES, "summary", written), *empty),
+        receipts=article_points.receipts | {SUMMARIES: receipt},
     )
-    _assemble(recipe, articles, found, plan, built, _kinds(found, plan, written))
+    _assemble(recipe, articles, article_points, plan, built, _kinds(article_points, plan, written))
     return built
 
 
@@ -165,51 +165,53 @@ def _make_points(
     complete, left_out = steps.split_complete(articles, key_points)
     turned, second = write_step(recipe, ADVERSARIAL, steps.adversarial_tasks(complete, key_points), engine)
     adversarial = steps.by_article(turned)
-    made = [steps.article_points(each, articles, key_points, adversarial) for each in complete]
+    outcomes = [steps.article_points(article, articles, key_points, adversarial) for article in complete]
     return _ArticlePoints(
         articles={article.id: article for article in complete},
-        points={points.article_id: points for points, _ in made},
+        points={points.article_id: points for points, _ in outcomes},
         left_out=(
             *steps.unwritten(KEY_POINTS, "key point", written),
             *left_out,
             *steps.unwritten(ADVERSARIAL, "adversarial point", turned),
-            *steps.repeated([count for _, count in made]),
-            *steps.left_without_opposite([points for points, _ in made]),
+            *steps.repeated([count for _, count in outcomes]),
+            *steps.left_without_opposite([points for points, _ in outcomes]),
         ),
         receipts={KEY_POINTS: first, ADVERSARIAL: second},
     )
 
 
 def _sets(
-    found: _ArticlePoints, plan: Sequence[PlannedText], written: Sequence[Written]
+    article_points: _ArticlePoints, plan: Sequence[PlannedText], written: Sequence[Written]
 ) -> tuple[list[ControlledSet], tuple[LeftOut, ...]]:
     """The set of each article that has a summary, and the articles that have none."""
-    came_of = {each.id: each for each in written}
+    came_of = {sentence.id: sentence for sentence in written}
     sets, reasons = [], Counter[tuple[str, str]]()
-    for article_id, article in found.articles.items():
-        mine = [each for each in plan if each.article_id == article_id]
-        made = controlled_set(article, found.points[article_id], mine, came_of)
-        if made is None:
+    for article_id, article in article_points.articles.items():
+        planned_texts = [planned for planned in plan if planned.article_id == article_id]
+        article_set = controlled_set(article, article_points.points[article_id], planned_texts, came_of)
+        if article_set is None:
             reasons[steps.side_of(article), "no summary could be written"] += 1
         else:
-            sets.append(made)
+            sets.append(article_set)
     return sets, steps.counted(SUMMARIES, "article", reasons)
 
 
-def _kinds(found: _ArticlePoints, plan: Sequence[PlannedText], written: Sequence[Written]) -> dict[str, dict[str, int]]:
+def _kinds(
+    article_points: _ArticlePoints, plan: Sequence[PlannedText], written: Sequence[Written]
+) -> dict[str, dict[str, int]]:
     """Summaries that were written, by side and kind."""
     counts: dict[str, Counter[str]] = {}
-    for each, came in zip(plan, written, strict=True):
-        if came.text is not None:
-            kind = each.kind(len(found.points[each.article_id].key_points))
-            counts.setdefault(came.side, Counter())[kind] += 1
+    for planned, sentence in zip(plan, written, strict=True):
+        if sentence.text is not None:
+            kind = planned.kind(len(article_points.points[planned.article_id].key_points))
+            counts.setdefault(sentence.side, Counter())[kind] += 1
     return {side: dict(sorted(kinds.items())) for side, kinds in counts.items()}
 
 
 def _assemble(
     recipe: ControlledRecipe,
     articles: Sequence[AnnotatedArticle],
-    found: _ArticlePoints,
+    article_points: _ArticlePoints,
     plan: Sequence[PlannedText],
     built: Built,
     kinds: Mapping[str, Mapping[str, int]],
@@ -223,7 +225,7 @@ def _assemble(
 
     def work() -> AssemblyCounts:
         write_text(recipe.output / RECIPE, dump_recipe(recipe))
-        write_jsonl(recipe.output / POINTS, found.points.values())
+        write_jsonl(recipe.output / POINTS, article_points.points.values())
         write_jsonl(recipe.output / PLAN, plan)
         write_jsonl(recipe.output / RESULT, built.sets)
         write_json(recipe.output / MANIFEST, _manifest(recipe, articles, built, kinds))
@@ -249,7 +251,7 @@ def _manifest(
         "sampling": recipe.sampling.model_dump(mode="json"),
         "attempts": recipe.attempts,
         "steps": {step: receipt.counts | {"seconds": receipt.seconds} for step, receipt in built.receipts.items()},
-        "sets": dict(Counter(each.side or "all" for each in built.sets)),
+        "sets": dict(Counter(article_set.side or "all" for article_set in built.sets)),
         "planned": built.n_planned,
         "summaries": kinds,
         "left_out": [{"step": row.stage, **row.model_dump(mode="json", exclude={"stage"})} for row in built.left_out],

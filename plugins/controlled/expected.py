@@ -25,14 +25,14 @@ def expected_tasks(recipe: ControlledRecipe, articles: Sequence[AnnotatedArticle
     complete, _ = steps.split_complete(articles, key_points)
     second = steps.adversarial_tasks(complete, key_points)
     adversarial = steps.by_article(_stand_ins(recipe, second))
-    points = [steps.article_points(each, articles, key_points, adversarial)[0] for each in complete]
-    plan = [planned for each in points for planned in plan_article(recipe, each)]
+    points = [steps.article_points(article, articles, key_points, adversarial)[0] for article in complete]
+    plan = [planned for article_points in points for planned in plan_article(recipe, article_points)]
     third = summary_tasks({article.id: article for article in complete}, plan)
     return {KEY_POINTS: first, ADVERSARIAL: second, SUMMARIES: third}
 
 
 def expected_asks(recipe: ControlledRecipe, tasks: Mapping[str, Sequence[Task]]) -> list[Ask]:
-    """What a model is asked for these tasks, each once."""
+    """The request to a model for each of these tasks, once."""
     return asks_of(recipe, [*chain.from_iterable(tasks.values())], attempt=1)
 
 

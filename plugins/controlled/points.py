@@ -79,11 +79,11 @@ def key_points(articles: Sequence[AnnotatedArticle], written: Sequence[Written])
 
 def by_article(written: Sequence[Written]) -> defaultdict[str, tuple[str, ...]]:
     """The texts of each article, in order, those that could not be written left out."""
-    found: defaultdict[str, tuple[str, ...]] = defaultdict(tuple)
-    for each in written:
-        if each.text is not None:
-            found[each.article_id] += (each.text,)
-    return found
+    texts: defaultdict[str, tuple[str, ...]] = defaultdict(tuple)
+    for sentence in written:
+        if sentence.text is not None:
+            texts[sentence.article_id] += (sentence.text,)
+    return texts
 
 
 def split_complete(
@@ -133,38 +133,40 @@ def article_points(
     """
     opposite = article.opposite
     if opposite is None:
-        opposite = tuple(point for other in article.others(articles) for point in points[other.id])
+        opposite = tuple(
+            point for opposing_article in article.others(articles) for point in points[opposing_article.id]
+        )
     turned = adversarial[article.id] if article.adversarial is None else article.adversarial
-    own = distinct(points[article.id])
-    others, contraries = (distinct(each, own) for each in (opposite, turned))
+    own_points = distinct(points[article.id])
+    opposites, contraries = (distinct(texts, own_points) for texts in (opposite, turned))
     side = side_of(article)
     left_out = Counter(
         {
-            ("key point", side): len(points[article.id]) - len(own),
-            ("opposite point", side): len(opposite) - len(others),
+            ("key point", side): len(points[article.id]) - len(own_points),
+            ("opposite point", side): len(opposite) - len(opposites),
             ("adversarial point", side): len(turned) - len(contraries),
         }
     )
-    found = ArticlePoints(
+    result = ArticlePoints(
         article_id=article.id,
         topic=article.topic,
         side=article.side,
-        key_points=own,
-        opposite=others,
+        key_points=own_points,
+        opposite=opposites,
         adversarial=contraries,
     )
-    return found, left_out
+    return result, left_out
 
 
-def distinct(points: Sequence[str], taken: Collection[str] = ()) -> tuple[str, ...]:
-    """The points, in order, without those whose words are those of an earlier one or of one that is taken."""
-    seen = {tuple(words(each)) for each in taken}
-    found = []
+def distinct(points: Sequence[str], excluded: Collection[str] = ()) -> tuple[str, ...]:
+    """The points, in order, without those whose words are those of an earlier one or of one that is excluded."""
+    seen = {tuple(words(text)) for text in excluded}
+    distinct_points = []
     for point in points:
         if (key := tuple(words(point))) not in seen:
-            found.append(point)
+            distinct_points.append(point)
             seen.add(key)
-    return tuple(found)
+    return tuple(distinct_points)
 
 
 def repeated(counts: Sequence[Counter[tuple[str, str]]]) -> tuple[LeftOut, ...]:
@@ -175,26 +177,30 @@ def repeated(counts: Sequence[Counter[tuple[str, str]]]) -> tuple[LeftOut, ...]:
 
 def left_without_opposite(points: Sequence[ArticlePoints]) -> tuple[LeftOut, ...]:
     """The articles that have no opposite points, so that no summary of theirs has any."""
-    sides = Counter((each.side or "all", NO_OPPOSITE) for each in points if not each.opposite)
+    sides = Counter((article.side or "all", NO_OPPOSITE) for article in points if not article.opposite)
     return counted(POINTS, "summaries with opposite points, of an article", sides)
 
 
-def unwritten(step: str, what: str, written: Sequence[Written]) -> tuple[LeftOut, ...]:
+def unwritten(step: str, label: str, written: Sequence[Written]) -> tuple[LeftOut, ...]:
     """The texts that no attempt gave, by side and by what was wrong with the last attempt."""
-    return counted(step, what, Counter((each.side, each.issues[-1]) for each in written if each.text is None))
+    return counted(
+        step, label, Counter((sentence.side, sentence.issues[-1]) for sentence in written if sentence.text is None)
+    )
 
 
-def counted(step: str, what: str, reasons: Counter[tuple[str, str]]) -> tuple[LeftOut, ...]:
+def counted(step: str, label: str, reasons: Counter[tuple[str, str]]) -> tuple[LeftOut, ...]:
     """Counts by side and reason as records, in their order."""
-    return LeftOut.rows(("side", "reason"), reasons, stage=step, what=what)
+    return LeftOut.rows(("side", "reason"), reasons, stage=step, what=label)
 
 
 def without_opposite(articles: Sequence[AnnotatedArticle]) -> dict[str, int]:
     """Side -> articles that have key points but no opposite ones, so that no summary of theirs has any."""
-    return dict(Counter(side_of(each) for each in articles if each.n_key_points and not _n_opposite(each, articles)))
+    return dict(
+        Counter(side_of(article) for article in articles if article.n_key_points and not _n_opposite(article, articles))
+    )
 
 
 def _n_opposite(article: AnnotatedArticle, articles: Sequence[AnnotatedArticle]) -> int:
     if article.opposite is not None:
         return len(article.opposite)
-    return sum(other.n_key_points for other in article.others(articles))
+    return sum(opposing_article.n_key_points for opposing_article in article.others(articles))

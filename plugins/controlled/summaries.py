@@ -43,23 +43,23 @@ def plan_article(recipe: ControlledRecipe, points: ArticlePoints) -> list[Planne
     """
     generator = np.random.default_rng(int(digest([recipe.name, recipe.seed, points.article_id]), 16))
     planned = plan_summaries(len(points.key_points), len(points.opposite), len(points.adversarial), generator)
-    found = []
-    for place, each in enumerate(planned):
-        texts = [points.key_points[i] for i in each.relevant]
-        texts += [points.opposite[i] for i in each.opposite]
-        texts += [points.adversarial[i] for i in each.adversarial]
-        found.append(
+    plan = []
+    for place, planned_summary in enumerate(planned):
+        texts = [points.key_points[i] for i in planned_summary.relevant]
+        texts += [points.opposite[i] for i in planned_summary.opposite]
+        texts += [points.adversarial[i] for i in planned_summary.adversarial]
+        plan.append(
             PlannedText(
                 id=f"{points.article_id}#{place}",
                 article_id=points.article_id,
                 side=points.side,
-                relevant=each.relevant,
-                opposite=each.opposite,
-                adversarial=each.adversarial,
+                relevant=planned_summary.relevant,
+                opposite=planned_summary.opposite,
+                adversarial=planned_summary.adversarial,
                 points=tuple(generator.permutation(np.array(texts, dtype=object)).tolist()),
             )
         )
-    return found
+    return plan
 
 
 def summary_tasks(articles: Mapping[str, AnnotatedArticle], plan: Sequence[PlannedText]) -> list[Task]:
@@ -67,12 +67,12 @@ def summary_tasks(articles: Mapping[str, AnnotatedArticle], plan: Sequence[Plann
     return [
         make_task(
             SUMMARIES,
-            articles[each.article_id],
-            each.id,
-            may_copy=len(each.points) == 1,
-            points="\n".join(f"- {fold(point)}" for point in each.points),
+            articles[planned.article_id],
+            planned.id,
+            may_copy=len(planned.points) == 1,
+            points="\n".join(f"- {fold(point)}" for point in planned.points),
         )
-        for each in plan
+        for planned in plan
     ]
 
 
@@ -89,10 +89,13 @@ def controlled_set(
     """
     summaries = tuple(
         ControlledSummary(
-            text=text, relevant=len(each.relevant), opposite=len(each.opposite), adversarial=len(each.adversarial)
+            text=text,
+            relevant=len(planned.relevant),
+            opposite=len(planned.opposite),
+            adversarial=len(planned.adversarial),
         )
-        for each in plan
-        if (text := written[each.id].text) is not None
+        for planned in plan
+        if (text := written[planned.id].text) is not None
     )
     if not summaries:
         return None

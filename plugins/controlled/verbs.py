@@ -38,7 +38,7 @@ def build_controlled(
 
     with watched("build-controlled", loaded.output):
         built = build(loaded)
-    n_summaries = sum(len(each.summaries) for each in built.sets)
+    n_summaries = sum(len(article_set.summaries) for article_set in built.sets)
     say(f"{built.path}: {len(built.sets)} of {built.n_articles} articles, {n_summaries} of {built.n_planned} summaries")
     for row in built.left_out:
         say(f"left out: {row.count} {row.what} ({row.side}): {row.reason}")

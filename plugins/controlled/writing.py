@@ -111,22 +111,22 @@ def _work(
         done,
         # other steps ask the same engine, so it stays open
         lambda: nullcontext(engine()),
-        lambda backend, some: WrittenBatch(written=tuple(write_texts(backend, some, recipe))),
+        lambda backend, batch: WrittenBatch(written=tuple(write_texts(backend, batch, recipe))),
     )
-    written = [each for batch in journal for each in batch.written]
+    written = [sentence for batch in journal for sentence in batch.written]
     write_jsonl(texts, written)
     journal.close()
     return WrittenCounts(
         asked=len(written),
-        written=sum(each.text is not None for each in written),
-        attempts=sum(each.attempts for each in written),
-        prompt_tokens=sum(each.n_prompt_tokens * each.attempts for each in written),
+        written=sum(sentence.text is not None for sentence in written),
+        attempts=sum(sentence.attempts for sentence in written),
+        prompt_tokens=sum(sentence.n_prompt_tokens * sentence.attempts for sentence in written),
     )
 
 
 def write_texts(backend: Backend, tasks: Sequence[Task], recipe: ControlledRecipe) -> list[Written]:
-    """What comes of each task, in order; those whose reply breaks the form are asked again together, with new seeds."""
-    found: dict[str, Written] = {}
+    """The sentence of each task, in order; tasks whose reply breaks the form are asked again together, with new seeds."""
+    sentences: dict[str, Written] = {}
     issues: dict[str, tuple[str, ...]] = {task.id: () for task in tasks}
     pending = list(tasks)
     for attempt in range(1, recipe.attempts + 1):
@@ -137,7 +137,7 @@ def write_texts(backend: Backend, tasks: Sequence[Task], recipe: ControlledRecip
         for task, ask, reply in zip(pending, asks, backend.complete(asks), strict=True):
             text, issue = read_sentence(task, reply)
             issues[task.id] += (issue,) if issue else ()
-            found[task.id] = Written(
+            sentences[task.id] = Written(
                 id=task.id,
                 article_id=task.article_id,
                 side=task.side,
@@ -153,11 +153,11 @@ def write_texts(backend: Backend, tasks: Sequence[Task], recipe: ControlledRecip
             if text is None and reply.finish_reason != "failed":
                 again.append(task)
         pending = again
-    return [found[task.id] for task in tasks]
+    return [sentences[task.id] for task in tasks]
 
 
 def asks_of(recipe: ControlledRecipe, tasks: Sequence[Task], attempt: int) -> list[Ask]:
-    """What a model is asked for each task at an attempt, counted from 1."""
+    """The request to a model for each task at an attempt, counted from 1."""
     return [Ask(task.prompt, recipe.sampling, task_seed(recipe, task, attempt)) for task in tasks]
 
 

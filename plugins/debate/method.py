@@ -67,8 +67,8 @@ def summarise(job: Job) -> list[list[Reply]]:
     threads = open_threads(job)
     debates = [debate for row in threads for debate in _debates(row, options)]
     for number in range(options.rounds + 1):
-        _round(job, number, [each for each in debates if not each.has_failed], revise)
-    open_debates = [each for each in debates if not each.has_failed]
+        _round(job, number, [debate for debate in debates if not debate.has_failed], revise)
+    open_debates = [debate for debate in debates if not debate.has_failed]
     if options.final == "final_agent":
         calls = []
         for debate in open_debates:
@@ -98,9 +98,9 @@ def _debates(row: Sequence[Thread], options: DebateSection) -> Iterator[_Debate]
     by_plan: dict[str, list[Thread]] = {}
     for thread in row:
         by_plan.setdefault(thread.draw.name, []).append(thread)
-    for mine in by_plan.values():
-        for first in range(0, len(mine), options.agents):
-            yield _Debate(mine[first : first + options.agents])
+    for plan_threads in by_plan.values():
+        for first in range(0, len(plan_threads), options.agents):
+            yield _Debate(plan_threads[first : first + options.agents])
 
 
 def _round(job: Job, number: int, debates: Sequence[_Debate], revise: PromptTemplate) -> None:
@@ -128,12 +128,12 @@ def _round(job: Job, number: int, debates: Sequence[_Debate], revise: PromptTemp
 
 def _revision(recipe: Recipe, debate: _Debate, place: int, revise: PromptTemplate) -> tuple[Message, ...]:
     """The chat that asks an agent for a revised answer."""
-    own = {
+    slots = {
         "answers": debate.listed(recipe, "revise"),
         "others": debate.listed(recipe, "revise", without=place),
         "number": str(place + 1),
     }
-    return ask_step(recipe, "revise", revise, debate.agents[place], {"answer": debate.answer(place)}, own)
+    return ask_step(recipe, "revise", revise, debate.agents[place], {"answer": debate.answer(place)}, slots)
 
 
 DEBATE = Method(summarise, DebateSection, STEPS)

@@ -35,21 +35,26 @@ def summarise(job: Job) -> list[list[Reply]]:
         prompts = part_prompts(request, job.recipe)
         calls += [
             Call(
-                each,
+                thread,
                 f"part-{number}",
                 prompt,
-                each.sampling.model_copy(update={"max_tokens": options.part_tokens}),
+                thread.sampling.model_copy(update={"max_tokens": options.part_tokens}),
                 is_candidate=False,
             )
-            for each in row
+            for thread in row
             for number, prompt in enumerate(prompts, start=1)
         ]
-    said: dict[Thread, list[str]] = {}
+    part_summaries: dict[Thread, list[str]] = {}
     for call, reply in zip(calls, ask_round(job.backend, 0, calls), strict=True):
-        said.setdefault(call.thread, []).append(fold(summary_of(reply.text).text))
+        part_summaries.setdefault(call.thread, []).append(fold(summary_of(reply.text).text))
     calls = [
-        Call(each, "summary", summaries_prompt(each.request, said.get(each, ()), job.recipe), each.sampling)
-        for each in going(threads)
+        Call(
+            thread,
+            "summary",
+            summaries_prompt(thread.request, part_summaries.get(thread, ()), job.recipe),
+            thread.sampling,
+        )
+        for thread in going(threads)
     ]
     ask_round(job.backend, 1, calls)
     return candidates(threads)
@@ -66,9 +71,9 @@ def parts(request: SummaryRequest, recipe: Recipe) -> list[tuple[Document, ...]]
     by_side: dict[str | None, list[Document]] = {}
     for document in mixed_documents(request.document_set):
         by_side.setdefault(document.attributes.get(request.attribute or ""), []).append(document)
-    found = [part for documents in by_side.values() for part in _cut(documents, options.per_part)]
-    random.Random(digest(["parts", request.document_set.id])).shuffle(found)  # noqa: S311
-    return found
+    request_parts = [part for documents in by_side.values() for part in _cut(documents, options.per_part)]
+    random.Random(digest(["parts", request.document_set.id])).shuffle(request_parts)  # noqa: S311
+    return request_parts
 
 
 def _cut(documents: Sequence[Document], n: int | None) -> list[tuple[Document, ...]]:
@@ -104,15 +109,15 @@ def summaries_prompt(request: SummaryRequest, summaries: Sequence[str], recipe: 
     before, after = prompt_around(request, recipe.corpus, recipe.task)
     if request.perspective is None:
         sizes = [len(part) for part in parts(request, recipe)]
-        given = [(text, n) for text, n in zip(summaries, sizes, strict=False) if text]
+        sized_summaries = [(text, n) for text, n in zip(summaries, sizes, strict=False) if text]
         says_size = recipe.task.fairness != "none"
         lines = [
             f"{number}. {f'(summary of {n} texts) ' if says_size and n > 1 else ''}{text}"
-            for number, (text, n) in enumerate(given, start=1)
+            for number, (text, n) in enumerate(sized_summaries, start=1)
         ]
     else:
-        own = side_lines(filter(None, summaries), request.document_set, recipe.corpus, recipe.task)
-        lines = [f"{heading(request.side, recipe.task)}:", *own]
+        side_summaries = side_lines(filter(None, summaries), request.document_set, recipe.corpus, recipe.task)
+        lines = [f"{heading(request.side, recipe.task)}:", *side_summaries]
     listed = fence("\n".join(lines), template_sections(recipe.task))
     return (*request.prompt[:-1], Message(role="user", content=before + listed + after))
 
@@ -120,14 +125,14 @@ def summaries_prompt(request: SummaryRequest, summaries: Sequence[str], recipe: 
 def steps(requests: Sequence[SummaryRequest], recipe: Recipe, answer: int) -> Iterator[MethodStep]:
     """The longest part of each request, and its last prompt with as many tokens as the summaries may have."""
     options = recipe.generate.options_as(HierarchicalSection)
-    asked = {request.id: [text_of(prompt) for prompt in part_prompts(request, recipe)] for request in requests}
-    longest = {key: max(texts, key=len, default="") for key, texts in asked.items()}
-    n_parts = {key: len(texts) for key, texts in asked.items()}
+    prompts = {request.id: [text_of(prompt) for prompt in part_prompts(request, recipe)] for request in requests}
+    longest = {key: max(texts, key=len, default="") for key, texts in prompts.items()}
+    n_parts = {key: len(texts) for key, texts in prompts.items()}
     yield MethodStep("prompts of parts", longest, options.part_tokens, sum(n_parts.values()))
     # each summary has a number, and a line of its own
-    frames = {each.id: text_of(summaries_prompt(each, "-" * n_parts[each.id], recipe)) for each in requests}
-    said = {key: n * options.part_tokens for key, n in n_parts.items()}
-    yield MethodStep("prompts with all summaries of parts", frames, answer, len(requests), said)
+    frames = {request.id: text_of(summaries_prompt(request, "-" * n_parts[request.id], recipe)) for request in requests}
+    summary_tokens = {key: n * options.part_tokens for key, n in n_parts.items()}
+    yield MethodStep("prompts with all summaries of parts", frames, answer, len(requests), summary_tokens)
 
 
 HIERARCHICAL = Method(summarise, HierarchicalSection, STEPS, steps=steps)

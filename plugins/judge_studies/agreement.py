@@ -28,7 +28,7 @@ def spearman(first: Floats, second: Floats) -> float:
 
 
 def correlation(truths: Floats, scores: Floats, *, chooses: bool) -> float:
-    """The same over the summaries that have both, of tables of one shape.
+    """Spearman's correlation over the summaries that have a truth and a score, of tables of one shape; nan where there is none.
 
     Args:
         truths: nan for none.
@@ -37,9 +37,9 @@ def correlation(truths: Floats, scores: Floats, *, chooses: bool) -> float:
             benchmark, as its paper, has no correlation there, so a judge that says nothing of an article loses nothing by it; an
             audit that asks what a judge is worth must not leave it out.
     """
-    known = ~np.isnan(truths) & ~np.isnan(scores)
-    value = spearman(truths[known], scores[known])
-    is_undecided = chooses and np.isnan(value) and known.sum() > 1 and np.ptp(truths[known]) > 0
+    is_known = ~np.isnan(truths) & ~np.isnan(scores)
+    value = spearman(truths[is_known], scores[is_known])
+    is_undecided = chooses and np.isnan(value) and is_known.sum() > 1 and np.ptp(truths[is_known]) > 0
     return 0.0 if is_undecided else value
 
 
@@ -51,43 +51,43 @@ def within(truths: Floats, scores: Floats, *, chooses: bool = True) -> Floats:
 def correlations(
     truths: Floats, scores: Floats, topics: Sequence[str], *, chooses: bool = True
 ) -> tuple[Number, Number]:
-    """Over all summaries, and the mean of the articles' own; `n` are the summaries, and the articles, that have one."""
-    by_article, known = within(truths, scores, chooses=chooses), ~np.isnan(truths) & ~np.isnan(scores)
-    whole = _jackknife(lambda rows: correlation(truths[rows], scores[rows], chooses=chooses), known, topics)
-    return _cut_off(whole, known, -1.0), _cut_off(mean(by_article, topics).number, ~np.isnan(by_article), -1.0)
+    """Correlation over all summaries, and the mean of the articles' own; `n` counts the summaries, and the articles, with one."""
+    by_article, is_known = within(truths, scores, chooses=chooses), ~np.isnan(truths) & ~np.isnan(scores)
+    pooled = _jackknife(lambda rows: correlation(truths[rows], scores[rows], chooses=chooses), is_known, topics)
+    return _cut_off(pooled, is_known, -1.0), _cut_off(mean(by_article, topics).number, ~np.isnan(by_article), -1.0)
 
 
-def lead_pooled(truths: Floats, scores: Floats, others: Floats, topics: Sequence[str]) -> Number:
-    """Correlation of scores over all summaries less that of others, as the benchmark has them."""
+def lead_pooled(truths: Floats, scores: Floats, rival_scores: Floats, topics: Sequence[str]) -> Number:
+    """Correlation of scores over all summaries less that of the rival, as the benchmark has them."""
 
     def gap(rows: NDArray[np.bool_]) -> float:
-        first, second = (correlation(truths[rows], each[rows], chooses=False) for each in (scores, others))
+        first, second = (correlation(truths[rows], values[rows], chooses=False) for values in (scores, rival_scores))
         return first - second
 
     return _jackknife(gap, ~np.isnan(truths) & ~np.isnan(scores), topics)
 
 
 def lead_within(
-    truths: Floats, scores: Floats, others: Floats, topics: Sequence[str], *, chooses: bool = False
+    truths: Floats, scores: Floats, rival_scores: Floats, topics: Sequence[str], *, chooses: bool = False
 ) -> Number:
-    """Mean correlation within articles less that of others, over the articles that have both."""
-    gaps = within(truths, scores, chooses=chooses) - within(truths, others, chooses=chooses)
+    """Mean correlation within articles less that of the rival, over the articles that have both."""
+    gaps = within(truths, scores, chooses=chooses) - within(truths, rival_scores, chooses=chooses)
     return mean(gaps, topics).untested.model_copy(update={"n": int((~np.isnan(gaps)).sum())})
 
 
-def _jackknife(of: Callable[[NDArray[np.bool_]], float], known: NDArray[np.bool_], topics: Sequence[str]) -> Number:
+def _jackknife(of: Callable[[NDArray[np.bool_]], float], is_known: NDArray[np.bool_], topics: Sequence[str]) -> Number:
     """A number of the articles that are kept, (articles,), by the jackknife over topics.
 
     Args:
         of: the number; nan where it is undefined.
-        known: cells that it rests on, (articles, summaries).
+        is_known: cells that it rests on, (articles, summaries).
         topics: of each article.
     """
-    has = cluster_sums(known, topics).sum(axis=1, keepdims=True) > 0
+    has = cluster_sums(is_known, topics).sum(axis=1, keepdims=True) > 0
     names: NDArray[np.str_] = np.array(topics, dtype=str)
-    without = np.array([of(names != name) for name in dict.fromkeys(topics)])[:, None]
-    value, low, high, _ = jackknife_t(np.array([of(np.full(len(names), True))]), without, has, LEVEL).at(0)
-    return Number(value=value, low=low, high=high, n=int(known.sum()), n_sets=int(has.sum()))
+    estimates = np.array([of(names != name) for name in dict.fromkeys(topics)])[:, None]
+    value, low, high, _ = jackknife_t(np.array([of(np.full(len(names), True))]), estimates, has, LEVEL).at(0)
+    return Number(value=value, low=low, high=high, n=int(is_known.sum()), n_sets=int(has.sum()))
 
 
 def winrates(truths: Floats, scores: Floats, topics: Sequence[str], ties: Ties) -> tuple[Number, Number, int]:
@@ -109,7 +109,7 @@ def _counts(truths: Floats, scores: Floats) -> tuple[float, float, float]:
     return (formed & (by_truth == by_score)).sum(), (formed & (by_score == 0)).sum(), formed.sum()
 
 
-def _cut_off(number: Number, counts: NDArray[Any], least: float) -> Number:
-    """With its interval cut off where a correlation or a share ends, of which Student's t does not know, and its counts."""
-    low, high = (None if each is None else min(1.0, max(least, each)) for each in (number.low, number.high))
+def _cut_off(number: Number, counts: NDArray[Any], floor: float) -> Number:
+    """The number with counts, its interval cut off where a correlation or a share ends, of which Student's t does not know."""
+    low, high = (None if bound is None else min(1.0, max(floor, bound)) for bound in (number.low, number.high))
     return Number(value=number.value, low=low, high=high, n=int(counts.sum()), n_sets=number.n_sets)

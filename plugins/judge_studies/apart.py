@@ -29,29 +29,29 @@ def judge_by_model(
     cache_file: Path | None = None,
     spent: list[Spent] | None = None,
 ) -> list[Judgement]:
-    """What `judge_sets` says, judges on different models in different processes, one after another.
+    """The judgements of `judge_sets`, judges on different models in different processes, one after another.
 
     Raises:
         EvenhandError: a judge or its process refused.
     """
     judges = open_judges(options)
-    apart = [group for group in by_model(judges) if group[0].loads]
-    if len(apart) < 2:
+    model_groups = [group for group in by_model(judges) if group[0].loads]
+    if len(model_groups) < 2:
         return judge_sets(judges, sets, cache_file=cache_file, spent=spent)
-    found = judge_sets([judge for judge in judges if not judge.loads], sets, cache_file=cache_file, spent=spent)
-    for group in apart:
-        mine = {judge.name: options[judge.name].model_dump(mode="json") for judge in group}
+    judgements = judge_sets([judge for judge in judges if not judge.loads], sets, cache_file=cache_file, spent=spent)
+    for group in model_groups:
+        sections = {judge.name: options[judge.name].model_dump(mode="json") for judge in group}
         with TemporaryDirectory() as name:
             folder = Path(name)
-            write_json(folder / JUDGES, {"judges": mine})
+            write_json(folder / JUDGES, {"judges": sections})
             write_jsonl(folder / SETS, sets)
             cached = [str(cache_file)] if cache_file else []
-            run_apart((__name__, name, *cached), list(mine), folder / FAILURE)
-            found += read_jsonl(folder / SAID, Judgement)
+            run_apart((__name__, name, *cached), list(sections), folder / FAILURE)
+            judgements += read_jsonl(folder / SAID, Judgement)
             if spent is not None:
                 spent += read_jsonl(folder / SPENT, Spent)
     places = {judge.name: place for place, judge in enumerate(judges)}
-    return sorted(found, key=lambda each: places[each.judge])
+    return sorted(judgements, key=lambda judgement: places[judgement.judge])
 
 
 if __name__ == "__main__":

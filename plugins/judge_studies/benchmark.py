@@ -25,9 +25,9 @@ from .study import JudgeStudy
 SCORES = "judgements.jsonl"
 
 
-def _named(found: Content) -> str:
-    asked = [name for name in found["signatures"] if name not in BASELINES]
-    return f"the benchmark of {', '.join(asked) or 'length and ROUGE'} on {found['file']}"
+def _named(content: Content) -> str:
+    judges = [name for name in content["signatures"] if name not in BASELINES]
+    return f"the benchmark of {', '.join(judges) or 'length and ROUGE'} on {content['file']}"
 
 
 BENCHMARK = Result(
@@ -36,7 +36,7 @@ BENCHMARK = Result(
     "benchmark.md",
     is_ours=calls_itself("evenhand-judge-benchmark"),
     named=_named,
-    key=lambda found: (found["digest"], sorted(found["signatures"])),
+    key=lambda content: (content["digest"], sorted(content["signatures"])),
     others=(SCORES,),
 )
 
@@ -70,15 +70,15 @@ def benchmark_judges(
     labels = read_labels(file, judges, evidence)
     with BENCHMARK.begun(out, (labels.digest, sorted(labels.judges)), say):
         judgements = [
-            each.model_copy(update={"score": None, "unscored": SEEN})
-            if each.request_id in labels.seen.get(each.judge, ())
-            else each
-            for each in judge_by_model(labels.judges, labels.sets)
+            judgement.model_copy(update={"score": None, "unscored": SEEN})
+            if judgement.request_id in labels.seen.get(judgement.judge, ())
+            else judgement
+            for judgement in judge_by_model(labels.judges, labels.sets)
         ]
-        found = benchmark(labels.sets, judgements, ties, file=labels.file, digest=labels.digest)
-        found = found.model_copy(update={"not_tried": labels.not_tried})
-        BENCHMARK.write(out, found, page(found), {SCORES: judgements})
-    return found
+        result = benchmark(labels.sets, judgements, ties, file=labels.file, digest=labels.digest)
+        result = result.model_copy(update={"not_tried": labels.not_tried})
+        BENCHMARK.write(out, result, page(result), {SCORES: judgements})
+    return result
 
 
 def benchmark(
@@ -93,7 +93,7 @@ def benchmark(
         file: name of the file that the sets come from.
         digest: of that file's content.
     """
-    study, side_of = JudgeStudy(sets, judgements), {each.id: each.side or "all" for each in sets}
+    study, side_of = JudgeStudy(sets, judgements), {article.id: article.side or "all" for article in sets}
     unscored = Counter((j.judge, side_of[j.request_id], j.unscored) for j in judgements if j.unscored)
     slopes = (slope_among(judge, study.lengths, study.scores(judge), study.topics, LEVEL) for judge in study.judges)
     return Benchmark(
@@ -101,7 +101,7 @@ def benchmark(
         digest=digest,
         ties=ties,
         level=LEVEL,
-        topics_unknown=sum(not each.topic for each in sets),
+        topics_unknown=sum(not article.topic for article in sets),
         signatures={judgement.judge: judgement.signature for judgement in judgements},
         versions=installed_versions(RECORDED),
         rows=tuple(_rows(study, ties)),
@@ -114,12 +114,12 @@ def benchmark(
 
 
 def _rows(study: JudgeStudy, ties: Ties) -> Iterator[BenchmarkRow]:
-    sides = list(dict.fromkeys(each.side for each in study.sets if each.side is not None))
+    sides = list(dict.fromkeys(article.side for article in study.sets if article.side is not None))
     # a single side is shown once, as all
     for judge in study.judges:
         for attribute in ATTRIBUTES:
             for side in [*sides, None] if len(sides) > 1 else [None]:
-                rows = [place for place, each in enumerate(study.sets) if side in (None, each.side)]
+                rows = [place for place, article in enumerate(study.sets) if side in (None, article.side)]
                 truths, scores = study.truths[attribute][rows], study.scores(judge)[rows]
                 topics = [study.topics[place] for place in rows]
                 pooled, within = correlations(truths, scores, topics, chooses=False)

@@ -96,9 +96,13 @@ class Combination(Record):
 
     @model_validator(mode="after")
     def _features_have_their_judges(self) -> "Combination":
-        named, given = [each.name for each in self.features], [each.name for each in self.members]
-        if len(set(named)) < len(named) or set(named) - set(COUNTED) != set(given) or len(set(given)) < len(given):
-            raise ValueError(f"its features are {named}, but its judges {given}")
+        feature_names, members = [feature.name for feature in self.features], [member.name for member in self.members]
+        if (
+            len(set(feature_names)) < len(feature_names)
+            or set(feature_names) - set(COUNTED) != set(members)
+            or len(set(members)) < len(members)
+        ):
+            raise ValueError(f"its features are {feature_names}, but its judges {members}")
         return self
 
 
@@ -109,12 +113,12 @@ def read_combination(path: Path) -> Combination:
     Raises:
         DataError: the file cannot be read, or is none that `evenhand train-judge` wrote.
     """
-    found = read_json(local_path(path))
+    content = read_json(local_path(path))
     place = f"{path}: was not written by `evenhand train-judge` of this version, which trains it again"
-    if why := refusal(found, format_of(Combination)):
-        raise DataError(f"{place}: {why}")
+    if reason := refusal(content, format_of(Combination)):
+        raise DataError(f"{place}: {reason}")
     with explained(place):
-        return Combination.model_validate(found)
+        return Combination.model_validate(content)
 
 
 class CombinedJudge(JudgeSection):
@@ -137,11 +141,11 @@ class CombinedJudge(JudgeSection):
             DataError: it cannot be read, or a section in it is wrong.
         """
         saved = read_combination(self.file)
-        return saved, {each.name: _member(self.file, each.name, each.options) for each in saved.members}
+        return saved, {member.name: _member(self.file, member.name, member.options) for member in saved.members}
 
     @property
-    def _found(self) -> "tuple[Combination | None, dict[str, TextJudgeSection]]":
-        """The same; nothing where it cannot be read, which the check of `file` says."""
+    def _combination(self) -> "tuple[Combination | None, dict[str, TextJudgeSection]]":
+        """What `read` gives; nothing where the file cannot be read, which the check of `file` says."""
         try:
             return self.read()
         except DataError:
@@ -150,28 +154,28 @@ class CombinedJudge(JudgeSection):
     @property
     def members(self) -> "dict[str, TextJudgeSection]":
         """The sections of the judges in the file; none where it cannot be read."""
-        return self._found[1]
+        return self._combination[1]
 
     @property
     def sections(self) -> "dict[str, TextJudgeSection]":
-        """The same, by key below this section."""
-        return {inside(name): each for name, each in self.members.items()}
+        """The sections of the judges in the file, by key below this section."""
+        return {inside(name): section for name, section in self.members.items()}
 
     @property
     def purpose(self) -> Purpose | None:
-        """What it was trained to measure; None where the file cannot be read."""
-        saved, _ = self._found
+        """The purpose that the judge was trained for; None where the file cannot be read."""
+        saved, _ = self._combination
         return saved.purpose if saved else None
 
     @property
     def seen(self) -> frozenset[str]:
-        """Those of the file; none where it cannot be read."""
-        saved, _ = self._found
+        """Marks of what the judge was trained on; none where the file cannot be read."""
+        saved, _ = self._combination
         return frozenset(saved.trained_on.seen) if saved else frozenset()
 
 
 def inside(name: str) -> str:
-    """What stands for a judge in the file, below the section that names the file."""
+    """The key of a judge in the file, below the section that names the file."""
     return f"file.{name}"
 
 

@@ -24,13 +24,15 @@ from .combination import COUNTED, Combination, CombinedJudge, inside
 def counts(summary: str, source: str) -> dict[str, float]:
     """The features that need no judge; the logarithm of a number is 0 for none."""
     parts = [part for sentence in sentences(summary) for part in claims(sentence)]
-    found = (len(summary.split()), len(source.split()), len(parts))
-    return {name: math.log(max(1, number)) for name, number in zip(COUNTED, found, strict=True)}
+    numbers = (len(summary.split()), len(source.split()), len(parts))
+    return {name: math.log(max(1, number)) for name, number in zip(COUNTED, numbers, strict=True)}
 
 
 def value_of(saved: Combination, features: Mapping[str, float]) -> float:
     """The line at these features, cut off at 0 and 1."""
-    parts = [each.coefficient * (features[each.name] - each.mean) / each.scale for each in saved.features]
+    parts = [
+        feature.coefficient * (features[feature.name] - feature.mean) / feature.scale for feature in saved.features
+    ]
     return min(1.0, max(0.0, saved.intercept + math.fsum(parts)))
 
 
@@ -39,33 +41,34 @@ class Combined(ScoringJudge):
 
     def __init__(self, name: str, saved: Combination, content: str, members: Sequence[Judge]) -> None:
         # what a signature of a member says of a model is in it, because the file has their signatures
-        named = judge_signature(saved.purpose, "combined", file=content, against="source", claims=CLAIM_RULES, v=2)
-        super().__init__(name, named, "source")
-        loads = sorted({each.loads for each in members if each.loads})
+        signature = judge_signature(saved.purpose, "combined", file=content, against="source", claims=CLAIM_RULES, v=2)
+        super().__init__(name, signature, "source")
+        loads = sorted({member.loads for member in members if member.loads})
         # members on several models hold them all while they score
         self.loads = loads[0] if len(loads) == 1 else canonical_json(loads) if loads else ""
-        self.requests_per_batch = min(each.requests_per_batch for each in members)
+        self.requests_per_batch = min(member.requests_per_batch for member in members)
         self._saved = saved
         self._members = members
 
     def score(self, inputs: Sequence[JudgeInput]) -> list[Verdict]:
         """One verdict for each input, in order; its `raw` has what each judge said, and which features are new to the line."""
-        by_member = [each.score(inputs) for each in self._members]
+        by_member = [member.score(inputs) for member in self._members]
         return [
             self._verdict(
-                each, {member.name: found[place] for member, found in zip(self._members, by_member, strict=True)}
+                judge_input,
+                {member.name: verdicts[place] for member, verdicts in zip(self._members, by_member, strict=True)},
             )
-            for place, each in enumerate(inputs)
+            for place, judge_input in enumerate(inputs)
         ]
 
-    def _verdict(self, each: JudgeInput, found: Mapping[str, Verdict]) -> Verdict:
-        attempts = max(verdict.attempts for verdict in found.values())
-        scores = {name: verdict.score for name, verdict in found.items()}
-        known = {name: score for name, score in scores.items() if score is not None}
-        for name, verdict in found.items():
+    def _verdict(self, judge_input: JudgeInput, verdicts: Mapping[str, Verdict]) -> Verdict:
+        attempts = max(verdict.attempts for verdict in verdicts.values())
+        scores = {name: verdict.score for name, verdict in verdicts.items()}
+        member_scores = {name: score for name, score in scores.items() if score is not None}
+        for name, verdict in verdicts.items():
             if verdict.score is None:
                 return Verdict(None, f"{name}: {verdict.unscored}", canonical_json({"scores": scores}), attempts)
-        values = known | counts(each.text, each.reference)
+        values = member_scores | counts(judge_input.text, judge_input.reference)
         # as fitted nowhere: a line goes on beyond what it has seen, and may be wrong there
         beyond = [f.name for f in self._saved.features if not f.least <= values[f.name] <= f.most]
         raw = {"scores": scores} | ({"beyond_training": beyond} if beyond else {})
@@ -73,8 +76,8 @@ class Combined(ScoringJudge):
 
     def close(self) -> None:
         """Give the memory of all judges back."""
-        for each in self._members:
-            each.close()
+        for member in self._members:
+            member.close()
 
 
 def _open(name: str, options: CombinedJudge, models: SharedModels) -> Judge:
@@ -87,12 +90,14 @@ def _open(name: str, options: CombinedJudge, models: SharedModels) -> Judge:
     """
     saved, sections = options.read()
     members = [JUDGES[section.kind].open(member, section, models) for member, section in sections.items()]
-    trained = {each.name: each.signature for each in saved.members}
-    if changed := [each for each in members if undated(each.signature) != undated(trained[each.name])]:
-        told = "; ".join(f"{each.name!r} was {trained[each.name]} and is {each.signature}" for each in changed)
+    trained = {member.name: member.signature for member in saved.members}
+    if changed := [member for member in members if undated(member.signature) != undated(trained[member.name])]:
+        changes = "; ".join(
+            f"{member.name!r} was {trained[member.name]} and is {member.signature}" for member in changed
+        )
         raise UnfitModelError(
             f"judge {name!r}: {options.file} was trained with other judges than those that are here, so its coefficients do not "
-            f"fit their scores: {told}. Train it again with `evenhand train-judge`, or install what it was trained with"
+            f"fit their scores: {changes}. Train it again with `evenhand train-judge`, or install what it was trained with"
         )
     return Combined(name, saved, file_digest(local_path(options.file)), members)
 

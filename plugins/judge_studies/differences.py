@@ -38,12 +38,12 @@ def by_group(agreement: Floats, is_in: NDArray[np.bool_], topics: Sequence[str],
         topics: of each article; where each is of one group, whole topics are dealt.
         seed: of the deals.
     """
-    known = ~np.isnan(agreement)
-    values, inside, names = agreement[known], is_in[known].astype(float), np.array(topics)[known]
+    is_known = ~np.isnan(agreement)
+    values, inside, names = agreement[is_known], is_in[is_known].astype(float), np.array(topics)[is_known]
     of_topics = [(values[names == name], inside[names == name]) for name in dict.fromkeys(names.tolist())]
-    if all(np.ptp(its) == 0 for _, its in of_topics):
-        values = np.array([its.mean() for its, _ in of_topics])
-        inside = np.array([its[0] for _, its in of_topics])
+    if all(np.ptp(memberships) == 0 for _, memberships in of_topics):
+        values = np.array([topic_values.mean() for topic_values, _ in of_topics])
+        inside = np.array([memberships[0] for _, memberships in of_topics])
     if min(inside.sum(), (1 - inside).sum()) < LEAST_OF_GROUP:
         return NOTHING
 
@@ -52,9 +52,9 @@ def by_group(agreement: Floats, is_in: NDArray[np.bool_], topics: Sequence[str],
         for group in (inside, 1 - inside):
             n = group.sum()
             mean = rows @ group / n
-            left = np.maximum(rows**2 @ group / n - mean**2, 0.0)
+            variances = np.maximum(rows**2 @ group / n - mean**2, 0.0)
             means.append(mean)
-            errors.append(left / (n - 1))
+            errors.append(variances / (n - 1))
         gap = means[0] - means[1]
         return gap, gap / np.sqrt(np.maximum(errors[0] + errors[1], NOISE))
 
@@ -66,10 +66,10 @@ def by_group(agreement: Floats, is_in: NDArray[np.bool_], topics: Sequence[str],
 def by_topic(agreement: Floats, topics: Sequence[str], seed: int) -> TestedQuantity:
     """Standard deviation of agreement between topics of two articles or more, beyond what articles dealt anew give; nothing of
     fewer than three topics."""
-    known = ~np.isnan(agreement)
-    names, place = np.unique(np.array(topics)[known], return_inverse=True)
+    is_known = ~np.isnan(agreement)
+    names, place = np.unique(np.array(topics)[is_known], return_inverse=True)
     several = np.bincount(place, minlength=len(names))[place] > 1
-    values, members = agreement[known][several], np.eye(len(names))[place[several]]
+    values, members = agreement[is_known][several], np.eye(len(names))[place[several]]
     members = members[:, members.any(axis=0)]
     if members.shape[1] < LEAST_OF_GROUP:
         return NOTHING
@@ -90,30 +90,30 @@ def over_articles(truths: Floats, scores: Floats, seed: int) -> TestedQuantity:
         scores: of the same shape.
         seed: of the deals.
     """
-    known = ~np.isnan(truths) & ~np.isnan(scores)
-    varies = np.where(known, truths, -np.inf).max(axis=1) > np.where(known, truths, np.inf).min(axis=1)
-    enough = (known.sum(axis=1) >= LEAST_SUMMARIES) & varies
-    known = known[enough]
-    if len(known) < 2 * LEAST_OF_GROUP:
+    is_known = ~np.isnan(truths) & ~np.isnan(scores)
+    varies = np.where(is_known, truths, -np.inf).max(axis=1) > np.where(is_known, truths, np.inf).min(axis=1)
+    enough = (is_known.sum(axis=1) >= LEAST_SUMMARIES) & varies
+    is_known = is_known[enough]
+    if len(is_known) < 2 * LEAST_OF_GROUP:
         return NOTHING
-    x, y = (about_mean(each[enough][..., None], known)[..., 0] for each in (truths, scores))
+    x, y = (about_mean(table[enough][..., None], is_known)[..., 0] for table in (truths, scores))
     slope = (x * y).sum() / max((x**2).sum(), NOISE)
-    left, ranks = (y - slope * x)[known], about_ranks(np.where(known, x, np.nan))
+    residuals, ranks = (y - slope * x)[is_known], about_ranks(np.where(is_known, x, np.nan))
     generator = np.random.default_rng(seed)
     drawn = []
-    for rows in in_blocks(DRAWS, known.size * known.shape[1]):
-        cells = np.full((len(rows), *known.shape), np.nan)
-        cells[:, known] = slope * x[known] + generator.permuted(np.tile(left, (len(rows), 1)), axis=1)
+    for rows in in_blocks(DRAWS, is_known.size * is_known.shape[1]):
+        cells = np.full((len(rows), *is_known.shape), np.nan)
+        cells[:, is_known] = slope * x[is_known] + generator.permuted(np.tile(residuals, (len(rows), 1)), axis=1)
         drawn.append(_correlations(ranks, cells).var(axis=1))
-    observed = _correlations(ranks, np.where(known, y, np.nan)[None]).var()
-    return _spread(float(observed), np.concatenate(drawn), len(known))
+    observed = _correlations(ranks, np.where(is_known, y, np.nan)[None]).var()
+    return _spread(float(observed), np.concatenate(drawn), len(is_known))
 
 
 def _correlations(ranks: Floats, cells: Floats) -> Floats:
-    """Of ranks and cells in each article, (draws, articles); 0 where the cells do not differ."""
-    others = about_ranks(cells)
-    products = np.nansum(ranks * others, axis=-1)
-    sizes = np.sqrt(np.nansum(ranks**2, axis=-1) * np.nansum(others**2, axis=-1))
+    """Correlations of ranks and cells in each article, (draws, articles); 0 where the cells do not differ."""
+    cell_ranks = about_ranks(cells)
+    products = np.nansum(ranks * cell_ranks, axis=-1)
+    sizes = np.sqrt(np.nansum(ranks**2, axis=-1) * np.nansum(cell_ranks**2, axis=-1))
     return np.where(sizes > NOISE, over(products, sizes), 0.0)
 
 

@@ -53,37 +53,37 @@ def names_of(texts: Iterable[str], but: Iterable[str] = ()) -> dict[str, int]:
     """
     small, running, capitals, behind_article, having = set[str](), 0, Counter[str](), Counter[str](), Counter[str]()
     for text in texts:
-        mine = set()
-        for found in _WORD.finditer(text):
-            word, before = found[0], text[max(0, found.start() - 16) : found.start()]
+        text_names = set()
+        for match in _WORD.finditer(text):
+            word, before = match[0], text[max(0, match.start() - 16) : match.start()]
             goes_on = bool(_GOES_ON.search(before))
             running += goes_on
             if word[0].islower():
                 small.add(word)
             elif len(word) > 2 and word[1:].islower():
-                mine.add(word)
+                text_names.add(word)
                 capitals[word] += goes_on
                 behind_article[word] += goes_on and bool(_NOT_BEFORE_NAMES.search(before))
-        having.update(mine)
+        having.update(text_names)
     if running >= MANY_WORDS and capitals.total() > MOST_CAPITALS * running:
         return {}
-    left = _TITLES | {each.casefold() for each in but}
+    excluded = _TITLES | {word.casefold() for word in but}
     return {
         word: n
-        for word, n in sorted(having.items(), key=lambda each: (-each[1], each[0]))
+        for word, n in sorted(having.items(), key=lambda pair: (-pair[1], pair[0]))
         if capitals[word] > 0
         and 2 * behind_article[word] < capitals[word]
         and word.lower() not in small
-        and word.casefold() not in left
+        and word.casefold() not in excluded
     }
 
 
 def without_names(texts: Sequence[str], names: Iterable[str]) -> list[str]:
     """The texts, which belong together, with family names in place of the names that they have."""
     written = {word for text in texts for word in _WORD.findall(text)}
-    free = [each for each in FAMILY_NAMES if each not in written]
-    put = dict(zip((name for name in names if name in written), free, strict=False))
-    return [_put(text, lambda word: put.get(word, word)) for text in texts]
+    free = [name for name in FAMILY_NAMES if name not in written]
+    replacements = dict(zip((name for name in names if name in written), free, strict=False))
+    return [_put(text, lambda word: replacements.get(word, word)) for text in texts]
 
 
 @dataclass(frozen=True)
@@ -95,13 +95,15 @@ class SideWords:
 
     def exchanged(self, text: str) -> str:
         """The text with each side's words in place of the other's; capitals stay."""
-        put = dict(zip(self.first + self.second, self.second + self.first, strict=True))
-        return _put(text, lambda word: _like(word, put[word.lower()]) if word.lower() in put else word)
+        replacements = dict(zip(self.first + self.second, self.second + self.first, strict=True))
+        return _put(
+            text, lambda word: _like(word, replacements[word.lower()]) if word.lower() in replacements else word
+        )
 
     def lean(self, text: str) -> float:
         """How many more of a text's words are the first side's, of those that are either's, in [-1, 1]; 0 without any."""
         counts = Counter(word.lower() for word in _WORD.findall(text))
-        first, second = (sum(counts[word] for word in mine) for mine in (self.first, self.second))
+        first, second = (sum(counts[word] for word in side) for side in (self.first, self.second))
         return (first - second) / (first + second) if first + second else 0.0
 
 
@@ -114,7 +116,7 @@ def side_words(documents: Sequence[Told], sides: tuple[str, str], but: Iterable[
         but: words that are left as they are.
     """
     keys = [side.casefold() for side in sides]
-    left = {each.casefold() for each in (*but, *sides)}
+    excluded = {word.casefold() for word in (*but, *sides)}
     using = [
         Counter(
             word for side, text in documents if side.casefold() == key for word in {*words(text)} if _is_plain(word)
@@ -124,7 +126,7 @@ def side_words(documents: Sequence[Told], sides: tuple[str, str], but: Iterable[
     n = [sum(side.casefold() == key for side, _ in documents) for key in keys]
     if min(n) < LEAST_DOCUMENTS:
         return None
-    errors = {word: _errors_more(word, using, n) for word in (using[0] | using[1]) if word not in left}
+    errors = {word: _errors_more(word, using, n) for word in (using[0] | using[1]) if word not in excluded}
     ranked = sorted(errors, key=lambda word: (-abs(errors[word]), word))
     first = [word for word in ranked if errors[word] >= LEAST_ERRORS]
     second = [word for word in ranked if errors[word] <= -LEAST_ERRORS]
@@ -138,7 +140,7 @@ def _is_plain(word: str) -> bool:
 
 def _errors_more(word: str, using: Sequence[Mapping[str, int]], n: Sequence[int]) -> float:
     """By how many standard errors more of the first side's documents use it, in log odds; 0 where not far more do."""
-    have = [(mine.get(word, 0) + 0.5, total + 1.0) for mine, total in zip(using, n, strict=True)]
+    have = [(counts.get(word, 0) + 0.5, total + 1.0) for counts, total in zip(using, n, strict=True)]
     shares = [k / total for k, total in have]
     if max(shares) < LEAST_RATIO * min(shares):
         return 0.0
@@ -147,8 +149,8 @@ def _errors_more(word: str, using: Sequence[Mapping[str, int]], n: Sequence[int]
 
 
 def _put(text: str, of: Callable[[str], str]) -> str:
-    return _WORD.sub(lambda found: of(found[0]), text)
+    return _WORD.sub(lambda match: of(match[0]), text)
 
 
-def _like(word: str, other: str) -> str:
-    return other.upper() if word.isupper() else other.capitalize() if word[0].isupper() else other
+def _like(word: str, replacement: str) -> str:
+    return replacement.upper() if word.isupper() else replacement.capitalize() if word[0].isupper() else replacement

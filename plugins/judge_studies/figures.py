@@ -56,8 +56,8 @@ def mean_of_cells(table: Floats, topics: Sequence[str], weights: Floats | None =
     has = sums[:, 1:] > 0
     if not has.any():
         return NOTHING
-    found = t_interval(lambda columns: over(columns[..., :1], columns[..., 1:]), sums, has, LEVEL)
-    return _one(found, 0, has, sums / sums[:, 1].sum())
+    interval = t_interval(lambda columns: over(columns[..., :1], columns[..., 1:]), sums, has, LEVEL)
+    return _one(interval, 0, has, sums / sums[:, 1].sum())
 
 
 def slopes(
@@ -76,14 +76,14 @@ def slopes(
     """
     k = len(columns)
     x = np.stack(columns, axis=-1)  # (articles, summaries, k)
-    known = ~np.isnan(scores) & ~np.isnan(x).any(axis=-1)
-    known = known & (known.sum(axis=1) > 1)[:, None]
-    x, y = about_mean(x, known), about_mean(scores[..., None], known)
+    is_known = ~np.isnan(scores) & ~np.isnan(x).any(axis=-1)
+    is_known = is_known & (is_known.sum(axis=1) > 1)[:, None]
+    x, y = about_mean(x, is_known), about_mean(scores[..., None], is_known)
     squares = cluster_sums(np.einsum("ask,asl->akl", x, x), topics)
     products = cluster_sums(np.einsum("ask,as->ak", x, y[..., 0]), topics)
-    has = cluster_sums(known.any(axis=1)[:, None], topics) > 0
-    whole = squares.sum(axis=0)
-    if not has.any() or np.linalg.matrix_rank(whole, hermitian=True) < k:
+    has = cluster_sums(is_known.any(axis=1)[:, None], topics) > 0
+    total = squares.sum(axis=0)
+    if not has.any() or np.linalg.matrix_rank(total, hermitian=True) < k:
         return [NOTHING] * k
 
     def quantities(columns: Floats) -> Floats:
@@ -91,15 +91,17 @@ def slopes(
         return of((np.linalg.pinv(matrix, LEAST_VARIATION, hermitian=True) @ columns[..., k * k :, None])[..., 0])
 
     sums = np.concatenate([squares.reshape(len(squares), -1), products], axis=1)
-    found = t_interval(quantities, sums, np.repeat(has, k, axis=1), LEVEL)
+    interval = t_interval(quantities, sums, np.repeat(has, k, axis=1), LEVEL)
     if of is not SLOPES:
-        said = pseudo_values(quantities, sums, np.repeat(has, k, axis=1)) / has.sum()
-        return [_one(found, j, has, np.stack([said[:, j], has[:, 0] / has.sum()], axis=1)) for j in range(k)]
-    return [_one(found, j, has, _added_to_slope(j, squares, products, found.estimate)) for j in range(k)]
+        contributions = pseudo_values(quantities, sums, np.repeat(has, k, axis=1)) / has.sum()
+        return [
+            _one(interval, j, has, np.stack([contributions[:, j], has[:, 0] / has.sum()], axis=1)) for j in range(k)
+        ]
+    return [_one(interval, j, has, _added_to_slope(j, squares, products, interval.estimate)) for j in range(k)]
 
 
 def _added_to_slope(j: int, squares: Floats, products: Floats, slopes: Floats) -> Floats:
-    """What each topic adds to a slope given the others, and its weight in it, (topics, 2).
+    """Each topic's contribution to a slope given the others, and its weight in it, (topics, 2).
 
     Args:
         j: place of the slope.
@@ -107,38 +109,38 @@ def _added_to_slope(j: int, squares: Floats, products: Floats, slopes: Floats) -
         products: of the columns with the scores, (topics, k).
         slopes: of all topics, (k,).
     """
-    others = [place for place in range(len(slopes)) if place != j]
-    whole, alone = squares.sum(axis=0), np.zeros(len(slopes))
+    controls = [place for place in range(len(slopes)) if place != j]
+    total, alone = squares.sum(axis=0), np.zeros(len(slopes))
     alone[j] = 1.0
-    if others:
+    if controls:
         # of the column only what the others do not say
-        alone[others] = -np.linalg.lstsq(whole[np.ix_(others, others)], whole[others, j], rcond=None)[0]
-    left = products - squares[:, :, others] @ slopes[others]
+        alone[controls] = -np.linalg.lstsq(total[np.ix_(controls, controls)], total[controls, j], rcond=None)[0]
+    residuals = products - squares[:, :, controls] @ slopes[controls]
     weights = np.einsum("k,tkl,l->t", alone, squares, alone)
-    return np.asarray(np.stack([left @ alone, weights], axis=1) / weights.sum())
+    return np.asarray(np.stack([residuals @ alone, weights], axis=1) / weights.sum())
 
 
 def about_ranks(table: Floats) -> Floats:
     """Average ranks in the last axis about their mean; nan where there is no value."""
-    known = ~np.isnan(table)
-    one, two = table[..., None], table[..., None, :]
-    found = np.where(known, (two < one).sum(axis=-1) + (two == one).sum(axis=-1) / 2, np.nan)
+    is_known = ~np.isnan(table)
+    first, second = table[..., None], table[..., None, :]
+    average_ranks = np.where(is_known, (second < first).sum(axis=-1) + (second == first).sum(axis=-1) / 2, np.nan)
     # of k cells that is k / 2 whatever they are
-    return np.asarray(found - known.sum(axis=-1, keepdims=True) / 2)
+    return np.asarray(average_ranks - is_known.sum(axis=-1, keepdims=True) / 2)
 
 
 def ranks(table: Floats) -> Floats:
-    """The same of deviation 1 in each article; 0 where none differ."""
-    about, known = about_ranks(table), ~np.isnan(table)
-    deviations = np.sqrt(over(np.nansum(about**2, axis=1), known.sum(axis=1)))[:, None]
+    """Average ranks about their mean, scaled to deviation 1 in each article; 0 where none differ."""
+    about, is_known = about_ranks(table), ~np.isnan(table)
+    deviations = np.sqrt(over(np.nansum(about**2, axis=1), is_known.sum(axis=1)))[:, None]
     return np.asarray(about / np.where(deviations > 0, deviations, 1.0))
 
 
 def orders(first: Floats, second: Floats) -> tuple[Floats, Floats]:
     """Signs by which either orders the pairs of summaries of one article that have both, (pairs,) each."""
-    known = ~np.isnan(first) & ~np.isnan(second)
-    one, two = np.triu_indices(int(known.sum()), k=1)
-    signs = [np.sign(each[known][one] - each[known][two]) for each in (first, second)]
+    is_known = ~np.isnan(first) & ~np.isnan(second)
+    rows, columns = np.triu_indices(int(is_known.sum()), k=1)
+    signs = [np.sign(values[is_known][rows] - values[is_known][columns]) for values in (first, second)]
     return signs[0], signs[1]
 
 
@@ -150,22 +152,22 @@ def flips(before: Floats, after: Floats) -> Floats:
 
 def spread(scores: Floats) -> float:
     """Standard deviation of scores within an article; 0 where none differ."""
-    known = ~np.isnan(scores)
-    left = about_mean(scores[..., None], known)[..., 0]
-    free = int(known.sum() - known.any(axis=1).sum())
-    return float(np.sqrt((left**2).sum() / free)) if free > 0 else 0.0
+    is_known = ~np.isnan(scores)
+    deviations = about_mean(scores[..., None], is_known)[..., 0]
+    free = int(is_known.sum() - is_known.any(axis=1).sum())
+    return float(np.sqrt((deviations**2).sum() / free)) if free > 0 else 0.0
 
 
-def _one(found: TInterval, place: int, has: NDArray[np.bool_], added: Floats) -> TestedQuantity:
-    """One number of several.
+def _one(interval: TInterval, place: int, has: NDArray[np.bool_], added: Floats) -> TestedQuantity:
+    """One of several numbers that were estimated together, with what its test rests on.
 
     Args:
-        found: their values and intervals.
+        interval: values and intervals of all of them.
         place: of the number.
         has: topics that it rests on, (topics, 1).
         added: what they add to it, and their weight in it, (topics, 2).
     """
-    value, low, high, p_value = found.at(place)
+    value, low, high, p_value = interval.at(place)
     n_topics = int(has.sum())
     number = Number(value=value, low=low, high=high, n_sets=n_topics)
     if value is None or p_value is None or n_topics < LEAST_SETS:

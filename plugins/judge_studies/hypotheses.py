@@ -36,16 +36,16 @@ class Hypothesis:
     # only a rise is a fault
     is_one_sided: bool = False
     # effects below are no accusation
-    least: float = LEAST_EFFECT
+    least_effect: float = LEAST_EFFECT
     # shown, or only counted among the tests
     is_shown: bool = True
 
     def judged(self, p: float | None, low: float | None, high: float | None) -> Probe:
-        """The probe with what the rule says of it: accused where its effect is clear and no smaller than its least."""
+        """The probe with what the rule says of it: accused where its effect is clear and no smaller than its least effect."""
         value = self.probe.value
         if value is None or p is None:
             return self.probe.model_copy(update={} if self.tested is NOTHING else {"note": ""})
-        is_accused = p <= 1 - LEVEL and (value if self.is_one_sided else abs(value)) >= max(self.least, 1e-12)
+        is_accused = p <= 1 - LEVEL and (value if self.is_one_sided else abs(value)) >= max(self.least_effect, 1e-12)
         bounds = (None, None) if low is None or high is None else (min(low, value), max(high, value))
         return self.probe.model_copy(
             update={
@@ -58,35 +58,43 @@ class Hypothesis:
 def conclude(hypotheses: Sequence[Hypothesis]) -> list[Probe]:
     """The probes of those that are shown, with what the rule of `evaluation.significance` says of all of them together.
 
-    With many summaries an effect that changes no order is clear, too, hence the least.
+    With many summaries an effect that changes no order is clear, too, hence the least effect.
 
     Args:
         hypotheses: of all judges of a page. What an accusation says stands in the probe's note.
     """
-    tests = {place: each.tested for place, each in enumerate(hypotheses) if each.tested is not NOTHING}
+    tests = {
+        place: hypothesis.tested for place, hypothesis in enumerate(hypotheses) if hypothesis.tested is not NOTHING
+    }
     # those that are flipped together by how many topics they have, every other one by itself
-    kinds = grouped(tests, lambda place: (-1, place) if (its := tests[place].added) is None else (len(its), 0))
+    kinds = grouped(
+        tests, lambda place: (-1, place) if (contributions := tests[place].added) is None else (len(contributions), 0)
+    )
     draws = [_drawn([tests[place] for place in places]) for places in kinds.values()]
-    said = {
-        place: each.at(column)
-        for places, each in zip(kinds.values(), concluded(draws, [], LEVEL)[0], strict=True)
+    conclusions = {
+        place: conclusion.at(column)
+        for places, conclusion in zip(kinds.values(), concluded(draws, [], LEVEL)[0], strict=True)
         for column, place in enumerate(places)
     }
-    return [each.judged(*said.get(place, (None, None, None))) for place, each in enumerate(hypotheses) if each.is_shown]
+    return [
+        hypothesis.judged(*conclusions.get(place, (None, None, None)))
+        for place, hypothesis in enumerate(hypotheses)
+        if hypothesis.is_shown
+    ]
 
 
 def _drawn(tests: Sequence[TestedQuantity]) -> NullDraws:
     """Tests of sums over as many topics each, with the same signs for all of them; or one that is dealt in its own way."""
     if tests[0].draws:
         return tests[0].draws
-    table = [each.added for each in tests if each.added is not None]
-    added, weights = (np.column_stack([each[:, column] for each in table]) for column in (0, 1))
+    table = [test.added for test in tests if test.added is not None]
+    added, weights = (np.column_stack([contributions[:, column] for contributions in table]) for column in (0, 1))
     return flipped(added, weights, Bootstrap(level=LEVEL))
 
 
 @dataclass(frozen=True)
 class OneJudge:
-    """One judge's answers: what all of its probes look at."""
+    """The answers of one judge, which all of its probes look at."""
 
     name: str
     purpose: Purpose
@@ -105,27 +113,27 @@ class OneJudge:
 
     @cached_property
     def has_scores(self) -> bool:
-        """Whether any summary has one."""
+        """Whether any summary has a score."""
         return not bool(np.isnan(self.plain).all())
 
     @cached_property
     def is_constant(self) -> bool:
-        """Whether every summary that has a score has the same."""
-        known = self.plain[~np.isnan(self.plain)]
-        return self.has_scores and float(np.ptp(known)) <= NOISE
+        """Whether all summaries that have a score have the same."""
+        scored = self.plain[~np.isnan(self.plain)]
+        return self.has_scores and float(np.ptp(scored)) <= NOISE
 
     @cached_property
     def agreement(self) -> Floats:
-        """With what it is to measure, of each article."""
+        """Agreement of the scores with what the judge is to measure, of each article."""
         return within(self.study.truths[self.purpose], self.plain)
 
     def n_topics(self, table: Floats) -> int:
         """How many topics have a number in a table, (articles, summaries)."""
         return len({self.study.topics[row] for row in np.flatnonzero(~np.isnan(table).all(axis=1))})
 
-    def gap(self, one: Variant, two: Variant) -> Floats:
-        """What one variant of each summary gets more than another."""
-        return self.study.scores(self.name, one) - self.study.scores(self.name, two)
+    def gap(self, first: Variant, second: Variant) -> Floats:
+        """Score of the first variant of each summary less that of the second."""
+        return self.study.scores(self.name, first) - self.study.scores(self.name, second)
 
     def probe(  # noqa: PLR0913 (of a probe that gives a verdict)
         self,
@@ -138,7 +146,7 @@ class OneJudge:
         reference: str = "",
         otherwise: str = "",
         is_one_sided: bool = False,
-        least: float = LEAST_EFFECT,
+        least_effect: float = LEAST_EFFECT,
         is_shown: bool = True,
     ) -> Hypothesis:
         """A probe that gives a verdict, or the reason why it cannot.
@@ -154,22 +162,24 @@ class OneJudge:
             is_one_sided: see `Hypothesis`, as the others.
         """
         value, p_value = tested.number.value, tested.number.p_value
-        why = otherwise if value is None else ""
+        reason = otherwise if value is None else ""
         if not self.has_scores:
-            why = NO_SCORE
+            reason = NO_SCORE
         elif self.is_constant:
-            why = CONSTANT
-        elif not why and (p_value is None or len(set(self.study.topics)) < LEAST_SETS):
-            why = FEW
-        said = why or (note if isinstance(note, str) else note[(value or 0.0) < 0])
-        probe = _probe(measure, question, tested.number, table, reference=reference, note=said)
-        verdict = {"verdict": "not tried"} if why else {"p_value": p_value, "verdict": "not accused"}
-        return Hypothesis(probe.model_copy(update=verdict), NOTHING if why else tested, is_one_sided, least, is_shown)
+            reason = CONSTANT
+        elif not reason and (p_value is None or len(set(self.study.topics)) < LEAST_SETS):
+            reason = FEW
+        text = reason or (note if isinstance(note, str) else note[(value or 0.0) < 0])
+        probe = _probe(measure, question, tested.number, table, reference=reference, note=text)
+        verdict = {"verdict": "not tried"} if reason else {"p_value": p_value, "verdict": "not accused"}
+        return Hypothesis(
+            probe.model_copy(update=verdict), NOTHING if reason else tested, is_one_sided, least_effect, is_shown
+        )
 
-    def told(self, measure: str, question: str, tested: TestedQuantity, table: Floats, why: str = "") -> Hypothesis:
-        """A figure without a verdict, unless `why` says that there is none; the rest as of `probe`."""
-        probe = _probe(measure, question, tested.number, table, note=why)
-        return Hypothesis(probe.model_copy(update={"verdict": "not tried" if why else "told"}))
+    def told(self, measure: str, question: str, tested: TestedQuantity, table: Floats, reason: str = "") -> Hypothesis:
+        """A figure without a verdict, unless `reason` says that there is none; the rest as of `probe`."""
+        probe = _probe(measure, question, tested.number, table, note=reason)
+        return Hypothesis(probe.model_copy(update={"verdict": "not tried" if reason else "told"}))
 
 
 def _probe(measure: str, question: str, number: Number, table: Floats, *, reference: str = "", note: str = "") -> Probe:

@@ -18,7 +18,7 @@ from scipy.optimize import lsq_linear
 from ...resampling import Floats
 
 # tried are these, from next to nothing to where all but the mean is gone
-PENALTIES: tuple[float, ...] = tuple(float(each) for each in 10 ** np.arange(-3, 1.51, 0.5))
+PENALTIES: tuple[float, ...] = tuple(float(penalty) for penalty in 10 ** np.arange(-3, 1.51, 0.5))
 # lower and upper bounds of the coefficients, (features,) each
 Held = tuple[Floats, Floats]
 # a feature whose variance is this share of its mean square does not vary
@@ -53,13 +53,13 @@ def moments_by_topic(rows: Floats, truths: Floats, topics: Sequence[str]) -> dic
     return {name: table[names == name].T @ table[names == name] for name in dict.fromkeys(topics)}
 
 
-def fits(moments: Floats, penalties: Sequence[float], held: Held) -> list[FittedLine]:
+def fits(moments: Floats, penalties: Sequence[float], bounds: Held) -> list[FittedLine]:
     """The line of these moments for each penalty.
 
     Args:
         moments: of all rows that it is fitted to.
         penalties: on the squared coefficients, above 0.
-        held: bounds of the coefficients.
+        bounds: bounds of the coefficients.
     """
     means = moments[0] / moments[0, 0]
     covariance = moments / moments[0, 0] - np.outer(means, means)
@@ -71,50 +71,56 @@ def fits(moments: Floats, penalties: Sequence[float], held: Held) -> list[Fitted
     # of what does not vary only the penalty is left, so that its coefficient is 0
     grams = gram + np.asarray(penalties)[:, None, None] * np.eye(len(scales))  # (penalties, features, features)
     free = np.linalg.solve(grams, np.broadcast_to(target[:, None], (*grams.shape[:2], 1)))[..., 0]
-    is_kept = np.atleast_1d(((held[0] <= free) & (free <= held[1])).all(axis=1))
+    are_within = np.atleast_1d(((bounds[0] <= free) & (free <= bounds[1])).all(axis=1))
     return [
         FittedLine(
-            float(means[-1]), found if kept else _held_solution(each, target, held), means[1:-1], scales, penalty
+            float(means[-1]),
+            coefficients if is_within else _held_solution(gram, target, bounds),
+            means[1:-1],
+            scales,
+            penalty,
         )
-        for penalty, each, found, kept in zip(penalties, grams, free, is_kept, strict=True)
+        for penalty, gram, coefficients, is_within in zip(penalties, grams, free, are_within, strict=True)
     ]
 
 
-def _held_solution(gram: Floats, target: Floats, held: Held) -> Floats:
+def _held_solution(gram: Floats, target: Floats, bounds: Held) -> Floats:
     """The least of x' gram x / 2 - target' x within the bounds."""
     root = np.linalg.cholesky(gram)
-    found: Floats = lsq_linear(root.T, np.linalg.solve(root, target), held, method="bvls").x
-    return found
+    solution: Floats = lsq_linear(root.T, np.linalg.solve(root, target), bounds, method="bvls").x
+    return solution
 
 
-def fit_best(parts: Sequence[Floats], held: Held) -> FittedLine:
+def fit_best(parts: Sequence[Floats], bounds: Held) -> FittedLine:
     """The line of these topics, of the penalty that predicts each of them best from the others.
 
     Args:
         parts: moments of each topic; at least two.
-        held: bounds of the coefficients.
+        bounds: bounds of the coefficients.
     """
-    whole = np.sum(parts, axis=0)
+    total = np.sum(parts, axis=0)
     errors = np.sum(
-        [[line.squared_errors(part) for line in fits(whole - part, PENALTIES, held)] for part in parts], axis=0
+        [[line.squared_errors(part) for line in fits(total - part, PENALTIES, bounds)] for part in parts], axis=0
     )
-    return fits(whole, [PENALTIES[int(np.argmin(errors))]], held)[0]
+    return fits(total, [PENALTIES[int(np.argmin(errors))]], bounds)[0]
 
 
-def leave_topic_out(rows: Floats, truths: Floats, topics: Sequence[str], held: Held) -> tuple[Floats, dict[str, float]]:
-    """What lines that never saw a row's topic say of the row, (rows,), and the penalty of each topic's line.
+def leave_topic_out(
+    rows: Floats, truths: Floats, topics: Sequence[str], bounds: Held
+) -> tuple[Floats, dict[str, float]]:
+    """Predictions of each row by the line that never saw its topic, (rows,), and the penalty of each topic's line.
 
     Args:
         rows: features, (rows, features).
         truths: known values, (rows,).
         topics: of each row; at least three.
-        held: bounds of the coefficients.
+        bounds: bounds of the coefficients.
     """
     by_topic = moments_by_topic(rows, truths, topics)
     names: NDArray[np.str_] = np.array(topics)
-    said, penalties = np.empty(len(rows)), {}
+    predictions, penalties = np.empty(len(rows)), {}
     for topic in by_topic:
-        line = fit_best([part for name, part in by_topic.items() if name != topic], held)
-        said[names == topic] = line.at(rows[names == topic])
+        line = fit_best([part for name, part in by_topic.items() if name != topic], bounds)
+        predictions[names == topic] = line.at(rows[names == topic])
         penalties[topic] = line.penalty
-    return said, penalties
+    return predictions, penalties

@@ -54,129 +54,135 @@ AGAIN = (
 )
 
 
-def page(found: Calibration) -> Page:
+def page(audit: Calibration) -> Page:
     """The audit as blocks."""
-    n_accused, title = sum(bool(each.accusations) for each in found.judges), _title(found)
-    n_better, topics = sum(each.beats_length for each in found.judges), counted(found.n_topics, "topic")
-    judges = counted(len(found.judges), "judge")
+    n_accused, title = sum(bool(judge.accusations) for judge in audit.judges), _title(audit)
+    n_better, topics = sum(judge.beats_length for judge in audit.judges), counted(audit.n_topics, "topic")
+    judges = counted(len(audit.judges), "judge")
     return study_page(
-        found,
+        audit,
         "calibration.json",
         body=(
             Heading("Agreement with known truth", lead=MEANING),
-            *_agreements(found),
+            *_agreements(audit),
             Heading("What leads a judge astray", lead=PROBES),
-            *(block for judge in found.judges for block in _probes(judge)),
+            *(block for judge in audit.judges for block in _probes(judge)),
             Heading("Asked again, and cost", lead=AGAIN),
-            _again(found),
+            _again(audit),
         ),
-        left_out=items(_left_out(found), "Everything was tried, and every summary scored."),
+        left_out=items(_left_out(audit), "Everything was tried, and every summary scored."),
         facts=(
-            *([("people's scores", ", ".join(found.human))] if found.human else []),
-            ("date", found.date),
-            *((each.judge, code(each.signature)) for each in found.judges),
+            *([("people's scores", ", ".join(audit.human))] if audit.human else []),
+            ("date", audit.date),
+            *((judge.judge, code(judge.signature)) for judge in audit.judges),
         ),
         kind="audit of judges",
-        about=f"{found.file}: {texts_of(found.n_articles, found.n_summaries)}, {topics}",
+        about=f"{audit.file}: {texts_of(audit.n_articles, audit.n_summaries)}, {topics}",
         title=title,
         overview=Overview(
             headline=headline(title, f"{n_better} of {judges} above length; {n_accused} can be led astray"),
-            sure=CLEAR if any(each.has_interval for each in found.judges) else TOO_FEW,
-            text=f"{counted(found.n_articles, 'article')} of {topics}, with summaries of known quality.",
-            picture=_picture(found) if found.judges else None,
+            sure=CLEAR if any(judge.has_interval for judge in audit.judges) else TOO_FEW,
+            text=f"{counted(audit.n_articles, 'article')} of {topics}, with summaries of known quality.",
+            picture=_picture(audit) if audit.judges else None,
         ),
-        warnings=tuple(_warnings(found)),
+        warnings=tuple(_warnings(audit)),
         findings=(
-            worth_table("judges", {each.judge: each for each in found.judges}, found.level),
-            *_accusations(found),
+            worth_table("judges", {judge.judge: judge for judge in audit.judges}, audit.level),
+            *_accusations(audit),
         ),
     )
 
 
-def _title(found: Calibration) -> str:
-    better = [each.judge for each in found.judges if each.beats_length]
-    accused = [each.judge for each in found.judges if each.accusations]
-    n = len(found.judges)
-    said = f"Of {counted(n, 'judge')}, {len(better)} clearly {'agrees' if len(better) == 1 else 'agree'} better than length"
-    if not any(each.has_interval for each in found.judges):
-        said = f"What {counted(n, 'judge is', 'judges are')} worth is not clear from so little"
+def _title(audit: Calibration) -> str:
+    better = [judge.judge for judge in audit.judges if judge.beats_length]
+    accused = [judge.judge for judge in audit.judges if judge.accusations]
+    n = len(audit.judges)
+    title = f"Of {counted(n, 'judge')}, {len(better)} clearly {'agrees' if len(better) == 1 else 'agree'} better than length"
+    if not any(judge.has_interval for judge in audit.judges):
+        title = f"What {counted(n, 'judge is', 'judges are')} worth is not clear from so little"
     if accused:
-        return f"{said}; {joined(accused, 4)} can be led astray"
-    n_tried = sum(each.is_tried for each in found.judges)
-    return f"{said}; {'none' if n_tried == n else f'of {n_tried} none'} failed what could be tried" if n_tried else said
+        return f"{title}; {joined(accused, 4)} can be led astray"
+    n_tried = sum(judge.is_tried for judge in audit.judges)
+    return (
+        f"{title}; {'none' if n_tried == n else f'of {n_tried} none'} failed what could be tried" if n_tried else title
+    )
 
 
-def _picture(found: Calibration) -> Picture:
-    """Every judge beside length, and what is concluded of it."""
+def _picture(audit: Calibration) -> Picture:
+    """A row for each judge: its agreement beside that of length, and what is concluded of it."""
     rows = []
-    for judge in found.judges:
-        said, accused = standing(judge), accused_of(judge).text
+    for judge in audit.judges:
+        outcome, accused = standing(judge), accused_of(judge).text
         lanes = (
-            lane(judge.own.within, "judge", said.tone or "neutral", is_clear=True),
+            lane(judge.own.within, "judge", outcome.tone or "neutral", is_clear=True),
             lane(judge.length.within, "length", "unsure", is_clear=False),
         )
         note = f"accused of {accused}" if judge.is_tried else accused
-        verdict = Text(said.text, note=note, tone=said.tone)
+        verdict = Text(outcome.text, note=note, tone=outcome.tone)
         rows.append(PictureRow(judge.judge, lanes, note=f"is to measure {judge.purpose}", verdict=verdict))
     keys = "clear: the judge", "unsure: the length of the summary alone"
-    return picture(rows, found, "within articles, beside that of length alone", "within articles", *keys)
+    return picture(rows, audit, "within articles, beside that of length alone", "within articles", *keys)
 
 
-def _warnings(found: Calibration) -> Iterator[str]:
-    if few := too_few(found.n_topics, subject="The audit", unit="topic"):
-        yield few
-    if found.topics_unknown:
+def _warnings(audit: Calibration) -> Iterator[str]:
+    if caution := too_few(audit.n_topics, subject="The audit", unit="topic"):
+        yield caution
+    if audit.topics_unknown:
         yield (
-            f"The topic of {counted(found.topics_unknown, 'article')} is unknown, so each stands for a topic of its own. If "
+            f"The topic of {counted(audit.topics_unknown, 'article')} is unknown, so each stands for a topic of its own. If "
             "several are of one, the intervals are too narrow and faults are found too often."
         )
-    for name, why in found.not_tried.items():
-        yield f"{name} was not tried: {why}."
-    for each in found.judges:
-        if each.scores_nothing:
-            yield f"{each.judge} scores nothing: every summary is left unscored."
-        elif each.is_constant:
-            yield f"{each.judge} is constant: every summary has the same score."
-        elif each.has_interval and not each.has_agreement:
-            yield f"{each.judge}: no agreement with {each.purpose} could be shown."
+    for name, reason in audit.not_tried.items():
+        yield f"{name} was not tried: {reason}."
+    for judge in audit.judges:
+        if judge.scores_nothing:
+            yield f"{judge.judge} scores nothing: every summary is left unscored."
+        elif judge.is_constant:
+            yield f"{judge.judge} is constant: every summary has the same score."
+        elif judge.has_interval and not judge.has_agreement:
+            yield f"{judge.judge}: no agreement with {judge.purpose} could be shown."
 
 
-def _accusations(found: Calibration) -> Iterator[Block]:
+def _accusations(audit: Calibration) -> Iterator[Block]:
     return items(
-        Prose(f"{capital(probe.note)}: {with_interval(estimate(probe, 2, sign=True))}.", head=f"{each.judge}:")
-        for each in found.judges
-        for probe in each.accusations
+        Prose(f"{capital(probe.note)}: {with_interval(estimate(probe, 2, sign=True))}.", head=f"{judge.judge}:")
+        for judge in audit.judges
+        for probe in judge.accusations
     )
 
 
-def _agreements(found: Calibration) -> Iterator[Block]:
-    for purpose, mine in grouped(found.judges, lambda each: each.purpose).items():
-        others = {beside.of: beside for each in mine for beside in each.beside}
+def _agreements(audit: Calibration) -> Iterator[Block]:
+    for purpose, judges in grouped(audit.judges, lambda judge: judge.purpose).items():
+        baselines = {agreement.of: agreement for judge in judges for agreement in judge.beside}
         columns: Columns[tuple[str, Agreement, Agreement | None]] = {
-            "judge": lambda each: each[0],
-            "\u03c1 within articles": lambda each: estimate(each[1].within, 2),
-            "plot": lambda each: strip([(each[1].within, 0)]),
-            "\u03c1 pooled": lambda each: estimate(each[1].pooled, 2),
-            "with the other attribute, within": lambda each: (
-                estimate(each[2].within, 2) if each[2] else NumberCell(None)
-            ),
-            "articles": lambda each: count(each[1].within.n),
+            "judge": lambda row: row[0],
+            "\u03c1 within articles": lambda row: estimate(row[1].within, 2),
+            "plot": lambda row: strip([(row[1].within, 0)]),
+            "\u03c1 pooled": lambda row: estimate(row[1].pooled, 2),
+            "with the other attribute, within": lambda row: estimate(row[2].within, 2) if row[2] else NumberCell(None),
+            "articles": lambda row: count(row[1].within.n),
         }
         groups = [
-            group(rows_of(((each.judge, each.own, each.other) for each in mine), columns)),
-            group(rows_of(((name, each, None) for name, each in others.items()), columns), "without a model"),
+            group(rows_of(((judge.judge, judge.own, judge.other) for judge in judges), columns)),
+            group(
+                rows_of(((name, agreement, None) for name, agreement in baselines.items()), columns), "without a model"
+            ),
         ]
-        shown = (each.within for each in (*(judge.own for judge in mine), *others.values()))
+        shown = (agreement.within for agreement in (*(judge.own for judge in judges), *baselines.values()))
         yield Heading(purpose, 3)
         yield table(f"agreement with {purpose}", columns, groups, estimates_scale(shown, zero=True))
         yield listing(
             f"{purpose} beside other measures",
-            ((each.judge, beside.of, beside.difference or Number()) for each in mine for beside in each.beside),
+            (
+                (judge.judge, agreement.of, agreement.difference or Number())
+                for judge in judges
+                for agreement in judge.beside
+            ),
             {
-                "judge": lambda each: each[0],
-                "less that of": lambda each: each[1],
-                "\u03c1 within": lambda each: estimate(each[2], 2, sign=True),
-                "verdict": lambda each: each[2].verdict or "",
+                "judge": lambda row: row[0],
+                "less that of": lambda row: row[1],
+                "\u03c1 within": lambda row: estimate(row[2], 2, sign=True),
+                "verdict": lambda row: row[2].verdict or "",
             },
         )
 
@@ -187,46 +193,46 @@ def _probes(judge: JudgeCalibration) -> Iterator[Block]:
         f"probes of {judge.judge}",
         judge.probes,
         {
-            "probe": lambda each: each.name,
-            Column("question", "long"): lambda each: Text(each.question, each.note, style="long"),
-            "effect": lambda each: estimate(each, 2, sign=True),
-            "adjusted p": lambda each: NumberCell(each.adjusted, unit="p"),
-            "outcome": lambda each: Text(each.verdict or "", style="strong" if each.verdict == "accused" else ""),
+            "probe": lambda probe: probe.name,
+            Column("question", "long"): lambda probe: Text(probe.question, probe.note, style="long"),
+            "effect": lambda probe: estimate(probe, 2, sign=True),
+            "adjusted p": lambda probe: NumberCell(probe.adjusted, unit="p"),
+            "outcome": lambda probe: Text(probe.verdict or "", style="strong" if probe.verdict == "accused" else ""),
         },
     )
 
 
-def _again(found: Calibration) -> Table:
+def _again(audit: Calibration) -> Table:
     return listing(
         "asked again",
-        found.judges,
+        audit.judges,
         {
-            "judge": lambda each: each.judge,
-            "flips when asked again": lambda each: NumberCell(each.flips_again.value, places=1, unit="%"),
-            "flips when turned round": lambda each: NumberCell(each.flips_reversed.value, places=1, unit="%"),
-            "deviation when asked again, in spreads": lambda each: NumberCell(each.repeat, places=2),
-            "spread of scores": lambda each: NumberCell(each.spread),
-            "seconds": lambda each: NumberCell(each.cost.seconds, places=1),
-            "prompt tokens": lambda each: NumberCell(each.cost.prompt_tokens, places=0),
-            "unscored": lambda each: count(each.unscored),
+            "judge": lambda judge: judge.judge,
+            "flips when asked again": lambda judge: NumberCell(judge.flips_again.value, places=1, unit="%"),
+            "flips when turned round": lambda judge: NumberCell(judge.flips_reversed.value, places=1, unit="%"),
+            "deviation when asked again, in spreads": lambda judge: NumberCell(judge.repeat, places=2),
+            "spread of scores": lambda judge: NumberCell(judge.spread),
+            "seconds": lambda judge: NumberCell(judge.cost.seconds, places=1),
+            "prompt tokens": lambda judge: NumberCell(judge.cost.prompt_tokens, places=0),
+            "unscored": lambda judge: count(judge.unscored),
         },
     )
 
 
-def _left_out(found: Calibration) -> Iterator[Prose]:
-    yield from not_tried(found)
-    alike = ((name, why, judge.judge) for judge in found.judges for name, why in judge.untried.items())
-    for (name, why), mine in grouped(alike, lambda each: each[:2]).items():
-        whose = "every judge" if len(mine) == len(found.judges) else joined([judge for *_, judge in mine])
-        yield Prose(f"of {whose}: {why}", head=f"probe {name!r} not tried")
-    articles = counted(found.n_articles, "article")
-    for each in found.judges:
-        if each.n_seen:
-            seen = f"{each.n_seen:,} of {articles}: it was trained on them, or on their topics"
-            yield Prose(seen, head=f"not asked of {each.judge}:")
-    if found.human_left_out:
-        yield Prose(f"{counted(found.human_left_out, 'document')} of people's scores: not finished")
-    for each in found.judges:
-        if each.unscored:
-            unscored = f"{each.unscored:,} of {each.n_summaries:,} summaries"
-            yield Prose(unscored, head=f"left unscored by {each.judge}:")
+def _left_out(audit: Calibration) -> Iterator[Prose]:
+    yield from not_tried(audit)
+    alike = ((name, reason, judge.judge) for judge in audit.judges for name, reason in judge.untried.items())
+    for (name, reason), rows in grouped(alike, lambda row: row[:2]).items():
+        names = "every judge" if len(rows) == len(audit.judges) else joined([judge for *_, judge in rows])
+        yield Prose(f"of {names}: {reason}", head=f"probe {name!r} not tried")
+    articles = counted(audit.n_articles, "article")
+    for judge in audit.judges:
+        if judge.n_seen:
+            seen = f"{judge.n_seen:,} of {articles}: it was trained on them, or on their topics"
+            yield Prose(seen, head=f"not asked of {judge.judge}:")
+    if audit.human_left_out:
+        yield Prose(f"{counted(audit.human_left_out, 'document')} of people's scores: not finished")
+    for judge in audit.judges:
+        if judge.unscored:
+            unscored = f"{judge.unscored:,} of {judge.n_summaries:,} summaries"
+            yield Prose(unscored, head=f"left unscored by {judge.judge}:")

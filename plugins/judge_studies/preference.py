@@ -40,33 +40,33 @@ class PeoplesScores:
     left_out: int = 0
 
 
-def peoples_scores(units: Sequence[HumanUnit], own: str, left_out: int = 0) -> PeoplesScores:
-    """What people said, each annotator's document a row.
+def peoples_scores(units: Sequence[HumanUnit], own_system: str, left_out: int = 0) -> PeoplesScores:
+    """People's scores as a table, each annotator's document a row.
 
     Args:
         units: finished ones.
-        own: the system that the judges' model wrote.
+        own_system: the system that the judges' model wrote.
         left_out: how many are not finished.
 
     Raises:
         DataError: no summary of that system was scored, or none of another.
     """
     systems = tuple(dict.fromkeys(system for unit in units for system in unit.summaries))
-    if own not in systems or len(systems) < 2:
+    if own_system not in systems or len(systems) < 2:
         raise DataError(
-            f"--own {own!r}: people scored summaries of {', '.join(systems) or 'nobody'}{did_you_mean(own, systems)} Name the "
-            "one that the judges' model wrote; at least one other is needed"
+            f"--own {own_system!r}: people scored summaries of {', '.join(systems) or 'nobody'}"
+            f"{did_you_mean(own_system, systems)} Name the one that the judges' model wrote; at least one other is needed"
         )
-    said = [
+    rows = [
         [human_scores(unit.annotation, system) if system in unit.summaries else None for system in systems]
         for unit in units
     ]
     scores: dict[Purpose, Floats] = {
-        name: np.array([[getattr(each, name, None) for each in row] for row in said], dtype=float)
+        name: np.array([[getattr(cell, name, None) for cell in row] for row in rows], dtype=float)
         for name in ATTRIBUTES
     }
     documents = tuple(_document(unit, systems) for unit in units)
-    return PeoplesScores(systems, own, documents, tuple(unit.cluster for unit in units), scores, left_out)
+    return PeoplesScores(systems, own_system, documents, tuple(unit.cluster for unit in units), scores, left_out)
 
 
 def _document(unit: HumanUnit, systems: Sequence[str]) -> ControlledSet:
@@ -93,31 +93,31 @@ def preference(people: PeoplesScores, scores: Floats, purpose: Purpose) -> Teste
         scores: the judge's, (documents, systems).
         purpose: the attribute that both are to score.
     """
-    said = people.scores[purpose]
-    ours = np.where(np.isnan(said), np.nan, scores)
-    size = spread(ours)
+    people_scores = people.scores[purpose]
+    judge_scores = np.where(np.isnan(people_scores), np.nan, scores)
+    size = spread(judge_scores)
     if not size:
         return NOTHING
-    ours = ours / size
-    is_own = np.broadcast_to([system == people.own for system in people.systems], said.shape).astype(float)
-    by_people = slopes(ours, [is_own, said], people.topics)[0]
-    goes_with = slopes(said, [is_own, ours], people.topics)[1].number
+    judge_scores = judge_scores / size
+    is_own = np.broadcast_to([system == people.own for system in people.systems], people_scores.shape).astype(float)
+    by_people = slopes(judge_scores, [is_own, people_scores], people.topics)[0]
+    goes_with = slopes(people_scores, [is_own, judge_scores], people.topics)[1].number
     if by_people.number.value is None or (goes_with.low is not None and goes_with.low <= 0):
         return NOTHING
-    by_judge = slopes(said, [is_own, ours], people.topics, of=_implied)[0]
+    by_judge = slopes(people_scores, [is_own, judge_scores], people.topics, of=_implied)[0]
     return _least(by_people, by_judge)
 
 
 def _implied(slopes_of_people: Floats) -> Floats:
-    """What people's scores, as a line of who wrote and of the judge's score, say that the judge adds for its own."""
-    own, ours = slopes_of_people[..., :1], slopes_of_people[..., 1:]
+    """The judge's bonus for its own writing by a line of people's scores on who wrote and on the judge's score."""
+    own_slope, ours = slopes_of_people[..., :1], slopes_of_people[..., 1:]
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.concatenate([-own / ours, ours], axis=-1)
+        return np.concatenate([-own_slope / ours, ours], axis=-1)
 
 
-def _least(one: TestedQuantity, other: TestedQuantity) -> TestedQuantity:
+def _least(first: TestedQuantity, second: TestedQuantity) -> TestedQuantity:
     """The smaller of the two, as sure as the one that is less sure where both are above 0."""
-    small, large = sorted((one, other), key=lambda each: each.number.value or 0.0)
+    small, large = sorted((first, second), key=lambda quantity: quantity.number.value or 0.0)
     value, p, p_of_large = small.number.value or 0.0, small.number.p_value, large.number.p_value
     if value <= 0 or p is None or p_of_large is None or p_of_large <= p or large.added is None:
         return small

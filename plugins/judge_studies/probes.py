@@ -62,16 +62,18 @@ class Exchanges:
 
     @classmethod
     def of(cls, sets: Sequence[ControlledSet], tellers: tuple[str, str], documents: Sequence[Told] = ()) -> "Exchanges":
-        """Those that the texts of the sets give.
+        """The exchanges that the texts of the sets allow.
 
         Args:
             sets: as they are in the file.
             tellers: names of two sides.
             documents: of either side, with its name, from which their words are learned; without any, the sets' own sources.
         """
-        names = names_of((x for each in sets for x in (*each.passages, *(s.text for s in each.summaries))), tellers)
-        own = [(each.side, each.source) for each in sets if each.side]
-        return cls(tellers, tuple(names), side_words(documents or own, tellers, names))
+        names = names_of(
+            (x for article in sets for x in (*article.passages, *(s.text for s in article.summaries))), tellers
+        )
+        sources = [(article.side, article.source) for article in sets if article.side]
+        return cls(tellers, tuple(names), side_words(documents or sources, tellers, names))
 
 
 # of sets that nobody asks about in variants
@@ -80,43 +82,45 @@ NO_EXCHANGES = Exchanges(("left", "right"), (), None)
 
 def variants(sets: Sequence[ControlledSet], exchanges: Exchanges) -> list[ControlledSet]:
     """Each set as it is and in every variant that changes it, sets together, so that judges meet one source after the other."""
-    found = []
-    for each in sets:
+    versions = []
+    for article in sets:
         for variant in VARIANTS:
-            made = _variant(each, variant, exchanges)
+            version = _variant(article, variant, exchanges)
             if variant not in OF_WORDS or any(
-                one.text != two.text for one, two in zip(each.summaries, made.summaries, strict=True)
+                before.text != after.text for before, after in zip(article.summaries, version.summaries, strict=True)
             ):
-                found.append(made)
-    return found
+                versions.append(version)
+    return versions
 
 
-def _variant(each: ControlledSet, variant: Variant, exchanges: Exchanges) -> ControlledSet:
-    texts = [summary.text for summary in each.summaries]
+def _variant(article: ControlledSet, variant: Variant, exchanges: Exchanges) -> ControlledSet:
+    texts = [summary.text for summary in article.summaries]
     change: dict[str, object] = {}
     if variant == "twice":
         texts = [f"{text} {text}" for text in texts]
     elif variant in OF_WORDS:
-        source = [*each.passages, *each.key_points]
+        source = [*article.passages, *article.key_points]
         if variant == "renamed":
-            made = without_names([*source, *texts], exchanges.names)
+            new_texts = without_names([*source, *texts], exchanges.names)
         else:
-            made = list(map(exchanges.words.exchanged, [*source, *texts])) if exchanges.words else [*source, *texts]
-        n, k = len(each.passages), len(source)
-        change, texts = {"passages": tuple(made[:n]), "key_points": tuple(made[n:k])}, made[k:]
+            new_texts = (
+                list(map(exchanges.words.exchanged, [*source, *texts])) if exchanges.words else [*source, *texts]
+            )
+        n, k = len(article.passages), len(source)
+        change, texts = {"passages": tuple(new_texts[:n]), "key_points": tuple(new_texts[n:k])}, new_texts[k:]
     elif variant == "reversed":
-        change = {"passages": _turned(each.passages), "key_points": each.key_points[::-1]}
+        change = {"passages": _turned(article.passages), "key_points": article.key_points[::-1]}
         texts = [" ".join(sentences(text)[::-1]) for text in texts]
     elif variant in {"ordered", "neutral"}:
-        orders = [_order(each.id, place) for place in range(len(texts))]
+        orders = [_order(article.id, place) for place in range(len(texts))]
         added = orders if variant == "ordered" else [neutral(order) for order in orders]
-        texts = [f"{text} {more}" for text, more in zip(texts, added, strict=True)]
+        texts = [f"{text} {sentence}" for text, sentence in zip(texts, added, strict=True)]
     elif variant in {"first", "second"}:
-        teller, other = exchanges.tellers if variant == "first" else exchanges.tellers[::-1]
-        change = {"passages": tuple(told_by(text, teller, other, each.side) for text in each.passages)}
-        texts = [told_by(text, teller, other, each.side) for text in texts]
-    summaries = tuple(old.model_copy(update={"text": text}) for old, text in zip(each.summaries, texts, strict=True))
-    return each.model_copy(update={"id": variant_id(each.id, variant), "summaries": summaries, **change})
+        teller, opponent = exchanges.tellers if variant == "first" else exchanges.tellers[::-1]
+        change = {"passages": tuple(told_by(text, teller, opponent, article.side) for text in article.passages)}
+        texts = [told_by(text, teller, opponent, article.side) for text in texts]
+    summaries = tuple(old.model_copy(update={"text": text}) for old, text in zip(article.summaries, texts, strict=True))
+    return article.model_copy(update={"id": variant_id(article.id, variant), "summaries": summaries, **change})
 
 
 def _turned(passages: Sequence[str]) -> tuple[str, ...]:
@@ -127,7 +131,7 @@ def _turned(passages: Sequence[str]) -> tuple[str, ...]:
 
 
 def _order(set_id: str, place: int) -> str:
-    """The same one of the orders for the same summary of every judge."""
+    """One of the orders, drawn by the digest of the summary's place, so that every judge gets the same."""
     number = int(hashlib.sha256(f"{set_id}#{place}".encode()).hexdigest(), 16)
     return list(ORDERS.values())[number % len(ORDERS)].format(section="summary")
 
@@ -137,39 +141,39 @@ def neutral(order: str) -> str:
     return " ".join(islice(cycle(PLACEBO.split()), len(order.split())))
 
 
-def told_by(text: str, teller: str, other: str, own: str | None) -> str:
-    """The text in the name of a side: an attribution before it, and the sides' names exchanged where its own side is the other.
+def told_by(text: str, teller: str, opponent: str, side: str | None) -> str:
+    """The text in the name of a side: an attribution before it, and the sides' names exchanged where it is the opponent's own.
 
     Names are exchanged only where the text's own side is known: of a text of either side nobody could say which name belongs
     where.
     """
-    said = text
-    if own is not None and own.casefold() == other.casefold():
-        said = _exchanged(text, teller, other)
-    return f"The {teller.capitalize()} says: {said}"
+    body = text
+    if side is not None and side.casefold() == opponent.casefold():
+        body = _exchanged(text, teller, opponent)
+    return f"The {teller.capitalize()} says: {body}"
 
 
-def _exchanged(text: str, one: str, two: str) -> str:
+def _exchanged(text: str, first: str, second: str) -> str:
     """The text with each of two names in place of the other; capitals stay."""
-    swap = {one.casefold(): two, two.casefold(): one}
+    swap = {first.casefold(): second, second.casefold(): first}
 
-    def put(found: re.Match[str]) -> str:
-        name = swap[found[0].casefold()]
-        return name.capitalize() if found[0][0].isupper() else name.lower()
+    def put(match: re.Match[str]) -> str:
+        name = swap[match[0].casefold()]
+        return name.capitalize() if match[0][0].isupper() else name.lower()
 
-    return re.sub(rf"\b({re.escape(one)}|{re.escape(two)})\b", put, text, flags=re.IGNORECASE)
+    return re.sub(rf"\b({re.escape(first)}|{re.escape(second)})\b", put, text, flags=re.IGNORECASE)
 
 
-def places(each: ControlledSet) -> NDArray[np.float64]:
-    """Of each summary, how much more of it stands in the first half of the source than in the second, in [-1, 1]; (summaries,).
+def places(article: ControlledSet) -> NDArray[np.float64]:
+    """How much more of each summary stands in the first half of the source than in the second, in [-1, 1]; (summaries,).
 
     Counted are the summary's words that the source has in one of its halves alone; 0 where there are none.
     """
-    said = words(each.source)
-    first, second = set(said[: len(said) // 2]), set(said[len(said) // 2 :])
-    found = []
-    for summary in each.summaries:
-        mine = set(words(summary.text))
-        early, late = len(mine & first - second), len(mine & second - first)
-        found.append((early - late) / (early + late) if early + late else 0.0)
-    return np.array(found)
+    source_words = words(article.source)
+    first, second = set(source_words[: len(source_words) // 2]), set(source_words[len(source_words) // 2 :])
+    positions = []
+    for summary in article.summaries:
+        summary_words = set(words(summary.text))
+        n_early, n_late = len(summary_words & first - second), len(summary_words & second - first)
+        positions.append((n_early - n_late) / (n_early + n_late) if n_early + n_late else 0.0)
+    return np.array(positions)

@@ -44,15 +44,17 @@ AUDIT_OF_JUDGES = Result(
     "calibration.json",
     "calibration.md",
     is_ours=calls_itself("evenhand-calibration"),
-    named=lambda found: f"the audit of {', '.join(each['judge'] for each in found['judges'])} on {found['file']}",
-    key=lambda found: (found["digest"], sorted(each["judge"] for each in found["judges"])),
+    named=lambda content: (
+        f"the audit of {', '.join(judge['judge'] for judge in content['judges'])} on {content['file']}"
+    ),
+    key=lambda content: (content["digest"], sorted(judge["judge"] for judge in content["judges"])),
     others=(SCORES, SCORES_AGAIN),
 )
 
 
 @dataclass(frozen=True)
 class AuditRequest:
-    """What an audit of judges is given."""
+    """An audit of judges as the user orders it: summaries, judges and what to compare them with."""
 
     # controlled sets, and the authors' evidence file where they are theirs
     file: Path
@@ -73,7 +75,7 @@ class AuditRequest:
 
 @dataclass(frozen=True)
 class JudgeAudit:
-    """What is asked of which judges."""
+    """A prepared audit: the judges that are tried, and the articles that each is asked about."""
 
     request: AuditRequest
     labels: LabelledFile
@@ -85,22 +87,22 @@ class JudgeAudit:
 
     @property
     def options(self) -> dict[str, JudgeOptions]:
-        """Those of the judges that are tried."""
+        """The sections of the judges that are tried."""
         return {name: self.request.judges[name] for name in self.purposes}
 
     def sets_of(self, judge: str) -> list[ControlledSet]:
         """The articles that a judge is asked about: none that it was trained on."""
-        return [each for each in self.study.sets if each.id not in self.labels.seen.get(judge, ())]
+        return [article for article in self.study.sets if article.id not in self.labels.seen.get(judge, ())]
 
     def asked_of(self, judge: str) -> list[ControlledSet]:
-        """The same in all variants."""
+        """The articles that a judge is asked about, in all variants."""
         return variants(self.sets_of(judge), self.study.exchanges)
 
     @property
     def groups(self) -> "list[dict[str, JudgeOptions]]":
         """The judges, those together that are asked about the same articles."""
-        by_seen = grouped(self.options.items(), lambda each: self.labels.seen.get(each[0], frozenset()))
-        return [dict(each) for each in by_seen.values()]
+        by_seen = grouped(self.options.items(), lambda entry: self.labels.seen.get(entry[0], frozenset()))
+        return [dict(group) for group in by_seen.values()]
 
     @property
     def of_people(self) -> Sequence[ControlledSet]:
@@ -108,20 +110,21 @@ class JudgeAudit:
         return self.study.people.documents if self.study.people else ()
 
     def n_judgements(self, judge: str) -> int:
-        """Of a judge, those that are made again among them."""
-        return sum(len(each.summaries) for each in (*self.asked_of(judge), *self.sets_of(judge), *self.of_people))
+        """How many judgements a judge makes, those that are made again among them."""
+        return sum(len(article.summaries) for article in (*self.asked_of(judge), *self.sets_of(judge), *self.of_people))
 
     @property
     def n_tokens(self) -> int:
-        """Of sources and summaries that each language model reads, about; prompts beside them and what is shared left out."""
+        """About how many tokens of sources and summaries each language model reads; prompts and what is shared are left out."""
         read = (*self.study.asked, *self.study.sets, *self.of_people)
         return round(
-            TOKENS_A_WORD * sum(n_words(s.text) + n_words(each.source) for each in read for s in each.summaries)
+            TOKENS_A_WORD
+            * sum(n_words(s.text) + n_words(article.source) for article in read for s in article.summaries)
         )
 
 
 def prepare(request: AuditRequest) -> JudgeAudit:
-    """What will be asked; nothing is asked yet.
+    """The audit with all that will be asked; nothing is asked yet.
 
     Raises:
         DataError: a file is wrong, or no judge is left to try.
@@ -136,24 +139,24 @@ def prepare(request: AuditRequest) -> JudgeAudit:
     }
     tried = {name: purpose for name, purpose in purposes.items() if name not in left_out}
     if not tried:
-        said = "; ".join(f"{name}: {left_out[name]}" for name in request.judges)
-        raise DataError(f"no judge is left to audit ({said})")
+        reasons = "; ".join(f"{name}: {left_out[name]}" for name in request.judges)
+        raise DataError(f"no judge is left to audit ({reasons})")
     if (request.own is None) == bool(request.human):
         raise DataError(
             "--human and --own belong together: people's scores, and the system that the judges' model wrote"
         )
-    sides = [*dict.fromkeys(each.side for each in labels.sets if each.side)]
-    own = (sides[0], sides[1]) if len(sides) == 2 else NO_EXCHANGES.tellers
-    exchanges = Exchanges.of(labels.sets, request.tellers or own, request.documents)
-    asked = variants(labels.sets, exchanges)
-    ids = Counter(each.id for each in asked)
+    sides = [*dict.fromkeys(article.side for article in labels.sets if article.side)]
+    own_sides = (sides[0], sides[1]) if len(sides) == 2 else NO_EXCHANGES.tellers
+    exchanges = Exchanges.of(labels.sets, request.tellers or own_sides, request.documents)
+    versions = variants(labels.sets, exchanges)
+    ids = Counter(article.id for article in versions)
     if twice := [name for name, n in ids.items() if n > 1]:
         raise DataError(f"{request.file}: id {twice[0]!r} is one that a changed article gets, too; rename it")
     people = None
     if request.own:
         sheets = read_annotations(_files(request.human))
         people = peoples_scores(sheets.units, request.own, sheets.left_out.total())
-    study = JudgeStudy(labels.sets, people=people, exchanges=exchanges, asked=asked)
+    study = JudgeStudy(labels.sets, people=people, exchanges=exchanges, asked=versions)
     return JudgeAudit(request, labels, study, tried, left_out)
 
 
@@ -164,19 +167,19 @@ def _purposes(request: AuditRequest) -> dict[str, Purpose]:
         RecipeError: of judges that are not there, or whose section says something else; all mistakes are listed.
     """
     mistakes, judges = [], request.judges
-    own = {name: each.purpose for name, each in judges.items() if each.purpose is not None}
+    section_purposes = {name: section.purpose for name, section in judges.items() if section.purpose is not None}
     for name, purpose in request.purposes.items():
         if name not in judges:
             mistakes.append(f"--purpose {name}: no such judge{did_you_mean(name, judges)} They are {', '.join(judges)}")
-        elif own.get(name, purpose) != purpose:
+        elif section_purposes.get(name, purpose) != purpose:
             mistakes.append(
-                f"--purpose {name}={purpose}: by its section it is to measure {own[name]}, and that is what it is used for; "
-                "leave the option out"
+                f"--purpose {name}={purpose}: by its section it is to measure {section_purposes[name]}, and that is what it is "
+                "used for; leave the option out"
             )
     if mistakes:
         raise RecipeError(listed(mistakes))
-    known = {**own, **request.purposes}
-    return {name: known[name] for name in judges if name in known}
+    all_purposes = {**section_purposes, **request.purposes}
+    return {name: all_purposes[name] for name in judges if name in all_purposes}
 
 
 def _files(paths: Sequence[Path]) -> list[Path]:
@@ -200,8 +203,8 @@ def audit_judges(work: JudgeAudit, out: Path, say: Say | None = None) -> Calibra
     AUDIT_OF_JUDGES.check(out)
     with AUDIT_OF_JUDGES.begun(out, (work.labels.digest, sorted(work.purposes)), say):
         study, request = _asked(work, out), work.request
-        sources = grouped(zip(study.topics, study.sets, strict=True), lambda each: each[0])
-        found = Calibration(
+        sources = grouped(zip(study.topics, study.sets, strict=True), lambda pair: pair[0])
+        audit = Calibration(
             file=work.labels.file,
             digest=work.labels.digest,
             human=tuple(path.name for path in _files(request.human)),
@@ -209,25 +212,29 @@ def audit_judges(work: JudgeAudit, out: Path, say: Say | None = None) -> Calibra
             n_articles=len(study.sets),
             n_summaries=study.n_summaries,
             n_topics=len(sources),
-            topics_unknown=sum(not each.topic for each in study.sets),
+            topics_unknown=sum(not article.topic for article in study.sets),
             date=date.today().isoformat(),
             evenhand=installed_versions(("evenhand",)).get("evenhand", ""),
             versions=installed_versions(RECORDED),
             level=LEVEL,
-            about=vocabulary({topic: [each.source for _, each in its] for topic, its in sources.items()}),
+            about=vocabulary(
+                {topic: [article.source for _, article in articles] for topic, articles in sources.items()}
+            ),
             judges=calibrate(
                 {name: (options, work.purposes[name]) for name, options in work.options.items()},
                 study,
                 [name for name in BASELINES if name in study.judges],
             ),
-            not_tried={name: why for name, why in work.not_tried.items() if name in request.judges},
+            not_tried={name: reason for name, reason in work.not_tried.items() if name in request.judges},
         )
         if (before := out / AUDIT_OF_JUDGES.json).exists():
-            found = _with_costs(found, before)
+            audit = _with_costs(audit, before)
         # baselines last
-        said = sorted([*study.judgements, *study.of_people], key=lambda each: each.judge not in work.purposes)
-        AUDIT_OF_JUDGES.write(out, found, page(found), {SCORES: said, SCORES_AGAIN: study.again})
-    return found
+        judgements = sorted(
+            [*study.judgements, *study.of_people], key=lambda judgement: judgement.judge not in work.purposes
+        )
+        AUDIT_OF_JUDGES.write(out, audit, page(audit), {SCORES: judgements, SCORES_AGAIN: study.again})
+    return audit
 
 
 def _asked(work: JudgeAudit, out: Path) -> JudgeStudy:
@@ -235,33 +242,35 @@ def _asked(work: JudgeAudit, out: Path) -> JudgeStudy:
     spent: list[Spent] = []
     judgements, again = [], []
     for group in work.groups:
-        one = next(iter(group))
-        judgements += judge_by_model(group, work.asked_of(one), spent=spent)
-        again += judge_by_model(group, work.sets_of(one), cache_file=out / AGAIN, spent=spent)
+        first = next(iter(group))
+        judgements += judge_by_model(group, work.asked_of(first), spent=spent)
+        again += judge_by_model(group, work.sets_of(first), cache_file=out / AGAIN, spent=spent)
     of_people = judge_by_model(work.options, work.of_people) if work.of_people else []
     # those whose library is absent are not tried; one that the user names is a baseline all the same
     asked_for = work.request.judges
-    others = {name: each for name, each in BASELINES.items() if name in asked_for or name not in work.not_tried}
-    others = {name: each for name, each in others.items() if name not in work.purposes}
-    judgements += judge_by_model(others, work.study.sets)
+    baselines = {
+        name: section for name, section in BASELINES.items() if name in asked_for or name not in work.not_tried
+    }
+    baselines = {name: section for name, section in baselines.items() if name not in work.purposes}
+    judgements += judge_by_model(baselines, work.study.sets)
     return replace(work.study, judgements=judgements, again=again, of_people=of_people, spent=spent)
 
 
-def _with_costs(found: Calibration, earlier: Path) -> Calibration:
-    """With the costs that an earlier audit in the same folder measured, of judges whose every score now came from the cache."""
+def _with_costs(audit: Calibration, earlier: Path) -> Calibration:
+    """The audit with costs that an earlier one in the folder measured, of judges whose every score came from the cache."""
     try:
-        known = read_calibration(earlier)
+        earlier_audit = read_calibration(earlier)
     except DataError:
         # of another version, or damaged; it is replaced
-        return found
-    costs = {each.signature: each.cost for each in known.judges}
-    by_judge = [costs.get(x.signature, x.cost) if x.cost.seconds is None else x.cost for x in found.judges]
-    judges = [each.model_copy(update={"cost": cost}) for each, cost in zip(found.judges, by_judge, strict=True)]
-    return found.model_copy(update={"judges": tuple(judges)})
+        return audit
+    costs = {judge.signature: judge.cost for judge in earlier_audit.judges}
+    by_judge = [costs.get(x.signature, x.cost) if x.cost.seconds is None else x.cost for x in audit.judges]
+    judges = [judge.model_copy(update={"cost": cost}) for judge, cost in zip(audit.judges, by_judge, strict=True)]
+    return audit.model_copy(update={"judges": tuple(judges)})
 
 
 def plan_lines(work: JudgeAudit) -> list[str]:
-    """What would be asked, in lines."""
+    """Lines on what would be asked."""
     lines = [
         f"{counted(len(work.study.sets), 'article')} with {counted(work.study.n_summaries, 'summary', 'summaries')}, each as it "
         "is, changed in one thing at a time, and once again",
@@ -270,10 +279,10 @@ def plan_lines(work: JudgeAudit) -> list[str]:
         n = len(work.labels.seen.get(name, ()))
         but = f", without {counted(n, 'article')} that it was trained on" if n else ""
         lines.append(f"{name:24}{work.n_judgements(name):8,} judgements{but}")
-    if asking := [name for name, each in work.options.items() if each.language_models]:
+    if asking := [name for name, section in work.options.items() if section.language_models]:
         lines.append(f"about {work.n_tokens:,} tokens of sources and summaries for each of {', '.join(asking)}")
     if people := work.study.people:
         n = people.left_out
         unfinished = f", without {n:,} that {'is' if n == 1 else 'are'} not finished" if n else ""
         lines.append(f"people's scores of {counted(len(people.documents), 'document')}{unfinished}")
-    return lines + [f"not tried: {name}, because {why}" for name, why in work.not_tried.items()]
+    return lines + [f"not tried: {name}, because {reason}" for name, reason in work.not_tried.items()]

@@ -74,7 +74,7 @@ def read_labels(
     seen = seen_articles(options, sets)
     knows_all = {name: KNOWS_ALL for name, ids in seen.items() if len(ids) == len(sets)}
     left_out = not_tried(judges) | knows_all
-    tried = {name: each for name, each in options.items() if name not in left_out}
+    tried = {name: section for name, section in options.items() if name not in left_out}
     return LabelledFile(file.name, file_digest(file_of(file, CONTROLLED)), sets, tried, left_out, seen)
 
 
@@ -84,28 +84,31 @@ def with_baselines(options: Mapping[str, JudgeOptions]) -> dict[str, JudgeOption
     Raises:
         RecipeError: a judge has a baseline's name and is another judge.
     """
-    taken = [name for name in options if options[name] != BASELINES.get(name, options[name])]
-    if taken:
-        raise RecipeError(f"judge {taken[0]!r} has the name of a baseline that is always shown; give it another name")
+    clashes = [name for name in options if options[name] != BASELINES.get(name, options[name])]
+    if clashes:
+        raise RecipeError(f"judge {clashes[0]!r} has the name of a baseline that is always shown; give it another name")
     return {**options, **BASELINES}
 
 
 def not_tried(options: Mapping[str, JudgeOptions]) -> dict[str, str]:
     """Judge -> why it is not tried: it has nothing to look at, or is a baseline that nobody asked for and lacks its library."""
-    found = {name: reason for name, each in options.items() if (reason := has_nothing_to_judge(each))}
+    reasons = {name: reason for name, section in options.items() if (reason := has_nothing_to_judge(section))}
     if find_spec("rouge_score") is None:
         reason = str(missing_extra("rouge_score", "ROUGE"))
-        found |= {name: reason for name, each in BASELINES.items() if each.kind == "rouge" and name not in options}
-    return found
+        reasons |= {
+            name: reason for name, section in BASELINES.items() if section.kind == "rouge" and name not in options
+        }
+    return reasons
 
 
 def seen_articles(options: Mapping[str, JudgeOptions], sets: Sequence[ControlledSet]) -> dict[str, frozenset[str]]:
     """Judge -> ids of the articles that it was trained on, or on whose topic; judges that saw none are absent."""
-    marks = {each.id: each.marks for each in sets}
-    found = {
-        name: frozenset(set_id for set_id, mine in marks.items() if mine & each.seen) for name, each in options.items()
+    marks = {article.id: article.marks for article in sets}
+    seen_ids = {
+        name: frozenset(set_id for set_id, article_marks in marks.items() if article_marks & section.seen)
+        for name, section in options.items()
     }
-    return {name: ids for name, ids in found.items() if ids}
+    return {name: ids for name, ids in seen_ids.items() if ids}
 
 
 def has_nothing_to_judge(options: JudgeOptions) -> str | None:
@@ -132,17 +135,17 @@ def judge_sets(
     def inputs(against: Against | None, some: Sequence[ControlledSet]) -> list[JudgeInput]:
         return [
             JudgeInput(
-                candidate_id=f"{each.id}#{place}",
-                request_id=each.id,
+                candidate_id=f"{article.id}#{place}",
+                request_id=article.id,
                 text=summary.text,
                 contract_ok=True,
                 # judges against anything else are not tried
-                reference=source_text(each.id, each.topic, each.source)
+                reference=source_text(article.id, article.topic, article.source)
                 if against == "request"
-                else {"source": each.source, "key_points": "\n".join(each.key_points)}.get(against or "", ""),
+                else {"source": article.source, "key_points": "\n".join(article.key_points)}.get(against or "", ""),
             )
-            for each in some
-            for place, summary in enumerate(each.summaries)
+            for article in some
+            for place, summary in enumerate(article.summaries)
         ]
 
     return judge_together(judges, sets, inputs, cache_file=cache_file, spent=spent)

@@ -42,30 +42,31 @@ class JudgeStudy:
 
     @cached_property
     def _scores(self) -> dict[str, dict[str, Scores]]:
-        """Of the three: judge -> set id -> scores."""
-        said = {"first": self.judgements, "again": self.again, "people": self.of_people}
-        return {name: _by_judge(judgements) for name, judgements in said.items()}
+        """Scores of the plain round, the second round and of what people scored: judge -> set id -> scores."""
+        rounds = {"first": self.judgements, "again": self.again, "people": self.of_people}
+        return {name: _by_judge(judgements) for name, judgements in rounds.items()}
 
     @cached_property
     def judges(self) -> list[str]:
-        """Those that said something, in order."""
+        """The judges that said something, in order."""
         return list(self._scores["first"])
 
     @property
     def n_summaries(self) -> int:
-        """Of all sets."""
-        return sum(len(each.summaries) for each in self.sets)
+        """Number of summaries of all sets."""
+        return sum(len(article.summaries) for article in self.sets)
 
     @cached_property
     def topics(self) -> list[str]:
-        """Of each set."""
+        """The topic of each set."""
         return topics_of(self.sets)
 
     @cached_property
     def truths(self) -> dict[Purpose, Floats]:
         """Attribute -> (articles, summaries)."""
         return {
-            name: self.table([[getattr(truth, name) for truth in each.truths] for each in self.sets]) for name in OTHER
+            name: self.table([[getattr(truth, name) for truth in article.truths] for article in self.sets])
+            for name in OTHER
         }
 
     @cached_property
@@ -81,15 +82,15 @@ class JudgeStudy:
     @cached_property
     def _made(self) -> dict[str, ControlledSet]:
         """The sets in all variants, by their ids."""
-        return {each.id: each for each in self.asked}
+        return {article.id: article for article in self.asked}
 
     def of_texts(self, number: Callable[[str], float]) -> Floats:
         """A number of each summary's text, (articles, summaries)."""
-        return self.table([[number(s.text) for s in each.summaries] for each in self.sets])
+        return self.table([[number(s.text) for s in article.summaries] for article in self.sets])
 
     def table(self, rows: Iterable[Sequence[float | None]]) -> Floats:
         """A number for each summary, (articles, summaries); nan for None, and where a set has fewer summaries than another."""
-        table = np.full((len(self.sets), max((len(each.summaries) for each in self.sets), default=0)), np.nan)
+        table = np.full((len(self.sets), max((len(article.summaries) for article in self.sets), default=0)), np.nan)
         for place, row in enumerate(rows):
             table[place, : len(row)] = np.array(row, dtype=float)
         return table
@@ -101,42 +102,42 @@ class JudgeStudy:
 
     def is_changed(self, variant: Variant) -> NDArray[np.bool_]:
         """Whether each summary's text is another in a variant, (articles, summaries)."""
-        both = [(each, self._made.get(variant_id(each.id, variant), each)) for each in self.sets]
-        rows = [[float(a.text != b.text) for a, b in zip(x.summaries, y.summaries, strict=True)] for x, y in both]
+        pairs = [(article, self._made.get(variant_id(article.id, variant), article)) for article in self.sets]
+        rows = [[float(a.text != b.text) for a, b in zip(x.summaries, y.summaries, strict=True)] for x, y in pairs]
         return np.equal(self.table(rows), 1)
 
     @cached_property
     def is_longer(self) -> NDArray[np.bool_]:
         """Whether a summary is of the longer half of all, (articles, summaries)."""
-        known = self.log_words[~np.isnan(self.log_words)]
-        return self.log_words > (np.median(known) if len(known) else np.inf)
+        lengths = self.log_words[~np.isnan(self.log_words)]
+        return self.log_words > (np.median(lengths) if len(lengths) else np.inf)
 
     @cached_property
     def earlier(self) -> Floats:
         """How much more of each summary stands in the first half of the source as it is than of the source turned round."""
-        turned = (self._made[variant_id(each.id, "reversed")] for each in self.sets)
+        turned = (self._made[variant_id(article.id, "reversed")] for article in self.sets)
         return self.table([list(places(x) - places(y)) for x, y in zip(self.sets, turned, strict=True)])
 
     def scores(self, judge: str, variant: Variant = "plain", *, when: str = "first") -> Floats:
-        """Of a judge, (articles, summaries); nan for none."""
-        mine = self._scores[when].get(judge, {})
-        return self.table([mine.get(variant_id(each.id, variant), []) for each in self.sets])
+        """Scores of a judge, (articles, summaries); nan for none."""
+        scores_by_set = self._scores[when].get(judge, {})
+        return self.table([scores_by_set.get(variant_id(article.id, variant), []) for article in self.sets])
 
-    def is_asked(self, judge: str, each: ControlledSet) -> bool:
+    def is_asked(self, judge: str, article: ControlledSet) -> bool:
         """Whether a judge was asked about an article."""
-        return each.id in self._scores["first"].get(judge, {})
+        return article.id in self._scores["first"].get(judge, {})
 
     def people_scores(self, judge: str) -> Floats | None:
-        """Of a judge, (documents, systems); None where it was not asked."""
-        mine = self._scores["people"].get(judge)
-        if self.people is None or mine is None:
+        """Scores of a judge for the summaries that people scored, (documents, systems); None where it was not asked."""
+        scores_by_set = self._scores["people"].get(judge)
+        if self.people is None or scores_by_set is None:
             return None
-        return np.array([mine[each.id] for each in self.people.documents], dtype=float)
+        return np.array([scores_by_set[document.id] for document in self.people.documents], dtype=float)
 
 
 def _by_judge(judgements: Sequence[Judgement]) -> dict[str, Scores]:
     """Judge -> set id -> scores, in the order of the judgements."""
-    found: dict[str, dict[str, list[float | None]]] = defaultdict(lambda: defaultdict(list))
-    for each in judgements:
-        found[each.judge][each.request_id].append(each.score)
-    return {name: dict(mine) for name, mine in found.items()}
+    scores: dict[str, dict[str, list[float | None]]] = defaultdict(lambda: defaultdict(list))
+    for judgement in judgements:
+        scores[judgement.judge][judgement.request_id].append(judgement.score)
+    return {name: dict(scores_by_set) for name, scores_by_set in scores.items()}

@@ -41,9 +41,9 @@ def study_page(
         of_page: the rest of `Page`.
     """
     intervals = f"{100 * study.level:g} %, Student's t by the jackknife over topics"
-    made = (("controlled summaries", code(f"{study.file} {study.digest}")), *facts, ("intervals", intervals))
+    all_facts = (("controlled summaries", code(f"{study.file} {study.digest}")), *facts, ("intervals", intervals))
     footer = f"Every number on this page is in {json} beside it, every judgement in judgements.jsonl."
-    sections = (*body, Heading("Left out"), *left_out, *how_made(made, study.versions))
+    sections = (*body, Heading("Left out"), *left_out, *how_made(all_facts, study.versions))
     return Page(body=sections, footer=footer, **of_page)
 
 
@@ -54,20 +54,20 @@ def texts_of(articles: int, summaries: int) -> str:
 
 def not_tried(study: Benchmark | Calibration) -> Iterator[Prose]:
     """Judges that were not tried."""
-    return (Prose(f"{name}, because {why}", head="not tried:") for name, why in study.not_tried.items())
+    return (Prose(f"{name}, because {reason}", head="not tried:") for name, reason in study.not_tried.items())
 
 
-def picture(rows: Sequence[PictureRow], study: Benchmark | Calibration, title: str, which: str, *keys: str) -> Picture:
+def picture(rows: Sequence[PictureRow], study: Benchmark | Calibration, title: str, scope: str, *keys: str) -> Picture:
     """A row for each judge.
 
     Args:
         rows: of the picture.
         study: whose agreements they are.
         title: what of the agreement is shown.
-        which: correlation, if not over all summaries.
+        scope: correlation, if not over all summaries.
         keys: of the marks.
     """
-    axis = f"Spearman\u2019s \u03c1{f' {which}' if which else ''}: 1 agrees, 0 is a coin"
+    axis = f"Spearman\u2019s \u03c1{f' {scope}' if scope else ''}: 1 agrees, 0 is a coin"
     return Picture(
         name="overview",
         rows_are="judge",

@@ -28,21 +28,22 @@ TRAINED_JUDGE = Result(
     "training.json",
     "training.md",
     is_ours=calls_itself("evenhand-judge-training"),
-    named=lambda found: (
-        f"the judge of {found['judge']['purpose']} by {', '.join(_judges_of(found))}, trained on {found['benchmark']['file']}"
+    named=lambda content: (
+        f"the judge of {content['judge']['purpose']} by {', '.join(_judges_of(content))}, "
+        f"trained on {content['benchmark']['file']}"
     ),
-    key=lambda found: (found["judge"]["purpose"], found["benchmark"]["digest"], _judges_of(found)),
+    key=lambda content: (content["judge"]["purpose"], content["benchmark"]["digest"], _judges_of(content)),
     others=(JUDGE, SCORES),
 )
 
 
-def _judges_of(found: Content) -> list[str]:
-    return sorted(name for name in found["benchmark"]["signatures"] if name != COMBINED)
+def _judges_of(content: Content) -> list[str]:
+    return sorted(name for name in content["benchmark"]["signatures"] if name != COMBINED)
 
 
 @dataclass(frozen=True)
 class TrainingRequest:
-    """What is to be trained."""
+    """The judge that is to be trained: its purpose, the judges it combines, and signs."""
 
     purpose: Purpose
     # judges beside ROUGE, by name
@@ -79,8 +80,8 @@ def train_judge(
     labels = read_labels(file, request.judges, evidence)
     _refuse_trained_on(labels)
     with TRAINED_JUDGE.begun(out, (request.purpose, labels.digest, sorted(labels.judges)), say):
-        training, said = _trained(labels, request, judge_by_model(labels.judges, labels.sets))
-        TRAINED_JUDGE.write(out, training, page(training), {SCORES: said})
+        training, judgements = _trained(labels, request, judge_by_model(labels.judges, labels.sets))
+        TRAINED_JUDGE.write(out, training, page(training), {SCORES: judgements})
         # last, so that a judge is there only with its figures
         write_json(out / JUDGE, training.judge.model_dump(mode="json"))
     return training
@@ -89,7 +90,7 @@ def train_judge(
 def _trained(
     labels: LabelledFile, request: TrainingRequest, judgements: Sequence[Judgement]
 ) -> tuple[Training, list[Judgement]]:
-    """What came of it, and the judgements with those of lines that never saw the topic before them."""
+    """The training, and the judgements with those of lines that never saw the topic before them."""
     # the logarithm of length is a feature in its place
     table = features(JudgeStudy(labels.sets, judgements), request.purpose, but=(LENGTH,))
     if strangers := sorted(set(request.signs) - set(table.names)):
@@ -97,36 +98,38 @@ def _trained(
             f"--monotone {strangers[0]!r} is not a feature{did_you_mean(strangers[0], table.names)} Features are "
             f"{', '.join(table.names)}"
         )
-    held = table.held(request.signs)
-    line = fit_best([*moments_by_topic(table.rows, table.truths, table.topics).values()], held)
-    scores, penalties = leave_topic_out(table.rows, table.truths, table.topics, held)
+    bounds = table.held(request.signs)
+    line = fit_best([*moments_by_topic(table.rows, table.truths, table.topics).values()], bounds)
+    scores, penalties = leave_topic_out(table.rows, table.truths, table.topics, bounds)
     signature = f"{request.purpose}|{COMBINED} of {', '.join(table.names)}, fitted without the summary's topic"
-    said = [*unseen(table, scores, labels.sets, signature), *judgements]
-    found = benchmark(labels.sets, said, file=labels.file, digest=labels.digest)
-    rows = {row.judge: row for row in found.rows if (row.attribute, row.side) == (request.purpose, None)}
-    others = _others(rows)
-    figures = (rows[name] for name in (COMBINED, *others))
+    all_judgements = [*unseen(table, scores, labels.sets, signature), *judgements]
+    result = benchmark(labels.sets, all_judgements, file=labels.file, digest=labels.digest)
+    rows = {row.judge: row for row in result.rows if (row.attribute, row.side) == (request.purpose, None)}
+    rivals = _others(rows)
+    figures = (rows[name] for name in (COMBINED, *rivals))
     judge = Combination(
         purpose=request.purpose,
         intercept=line.intercept,
         features=terms(table, line, request.signs),
         members=tuple(
-            Member(name=name, options=labels.judges[name].model_dump(mode="json"), signature=found.signatures[name])
+            Member(name=name, options=labels.judges[name].model_dump(mode="json"), signature=result.signatures[name])
             for name in table.names[: -len(COUNTED)]
         ),
         penalty=line.penalty,
         trained_on=_trained_on(labels, table),
-        figures=tuple(MemberAgreement(name=each.judge, pooled=each.pooled, within=each.within) for each in figures),
-        made_with=found.versions.get("evenhand", "unknown"),
+        figures=tuple(MemberAgreement(name=row.judge, pooled=row.pooled, within=row.within) for row in figures),
+        made_with=result.versions.get("evenhand", "unknown"),
     )
-    found = found.model_copy(update={"not_tried": labels.not_tried})
-    led = gaps(JudgeStudy(labels.sets, said), request.purpose, others)
-    return Training(judge=judge, benchmark=found, gaps=led, penalties=penalties), said
+    result = result.model_copy(update={"not_tried": labels.not_tried})
+    led = gaps(JudgeStudy(labels.sets, all_judgements), request.purpose, rivals)
+    return Training(judge=judge, benchmark=result, gaps=led, penalties=penalties), all_judgements
 
 
 def _trained_on(labels: LabelledFile, table: FeatureTable) -> TrainedOn:
     articles = {name for name, _ in table.places}
-    seen = [each.marks for each in labels.sets if each.id in articles] + [each.seen for each in labels.judges.values()]
+    seen = [article.marks for article in labels.sets if article.id in articles] + [
+        section.seen for section in labels.judges.values()
+    ]
     return TrainedOn(
         file=labels.file,
         digest=labels.digest,
@@ -145,7 +148,9 @@ def refuse_unfit(request: TrainingRequest) -> None:
     Raises:
         RecipeError: one reads another text than the source, is a combination itself, or has a name that is taken.
     """
-    mistakes = [f"judge {name!r} {reason}" for name, each in request.judges.items() if (reason := _unfit(name, each))]
+    mistakes = [
+        f"judge {name!r} {reason}" for name, section in request.judges.items() if (reason := _unfit(name, section))
+    ]
     if mistakes:
         raise RecipeError(
             listed([*mistakes, "name those that are to be combined with --judge NAME, or mend the recipe"])
@@ -185,6 +190,6 @@ def _unfit(name: str, options: JudgeOptions) -> str | None:
 def _others(rows: Mapping[str, BenchmarkRow]) -> list[str]:
     """Length, the best ROUGE and the best other judge, turned round or not: what a trained judge has to surpass."""
     rouge = [name for name in rows if name in BASELINES and name != LENGTH]
-    rest = [name for name in rows if name not in (COMBINED, *BASELINES)]
-    best = [max(group, key=lambda name: abs(rows[name].pooled.value or 0.0)) for group in (rouge, rest) if group]
+    judges = [name for name in rows if name not in (COMBINED, *BASELINES)]
+    best = [max(group, key=lambda name: abs(rows[name].pooled.value or 0.0)) for group in (rouge, judges) if group]
     return [LENGTH, *best]

@@ -39,8 +39,11 @@ class FeatureTable:
 
     def held(self, signs: Mapping[str, Sign]) -> Held:
         """Bounds of the coefficients."""
-        own = [signs.get(name) for name in self.names]
-        low, high = [0.0 if x == "up" else -np.inf for x in own], [0.0 if x == "down" else np.inf for x in own]
+        column_signs = [signs.get(name) for name in self.names]
+        low, high = (
+            [0.0 if x == "up" else -np.inf for x in column_signs],
+            [0.0 if x == "down" else np.inf for x in column_signs],
+        )
         return np.array(low), np.array(high)
 
 
@@ -57,46 +60,42 @@ def features(study: JudgeStudy, purpose: Purpose, *, but: Sequence[str] = ()) ->
     """
     judges = [name for name in study.judges if name not in but]
     truths, scores = study.truths[purpose], np.stack([study.scores(name) for name in judges], axis=-1)
-    known = ~np.isnan(truths) & ~np.isnan(scores).any(axis=-1)
-    cells = [(study.sets[row], int(place), study.topics[row]) for row, place in np.argwhere(known)]
+    is_known = ~np.isnan(truths) & ~np.isnan(scores).any(axis=-1)
+    cells = [(study.sets[row], int(place), study.topics[row]) for row, place in np.argwhere(is_known)]
     topics = tuple(topic for _, _, topic in cells)
     if len(set(topics)) < LEAST_SETS:
         raise DataError(
             f"{len(set(topics))} topics have summaries with a known {purpose} and a score by every judge, but it takes at least "
             f"{LEAST_SETS} to see what a trained judge is worth on another; add articles, or leave out judges that score few"
         )
-    counted = [[*counts(each.summaries[place].text, each.source).values()] for each, place, _ in cells]
-    places = tuple((each.id, place) for each, place, _ in cells)
-    rows = np.column_stack([scores[known], np.array(counted, dtype=float)])
-    return FeatureTable((*judges, *COUNTED), rows, truths[known], topics, places, study.n_summaries - len(rows))
+    counted = [[*counts(article.summaries[place].text, article.source).values()] for article, place, _ in cells]
+    places = tuple((article.id, place) for article, place, _ in cells)
+    rows = np.column_stack([scores[is_known], np.array(counted, dtype=float)])
+    return FeatureTable((*judges, *COUNTED), rows, truths[is_known], topics, places, study.n_summaries - len(rows))
 
 
 def terms(table: FeatureTable, line: FittedLine, signs: Mapping[str, Sign]) -> tuple[Feature, ...]:
     """The line's terms as they are saved."""
     columns = line.coefficients, line.means, line.scales, table.rows.min(axis=0), table.rows.max(axis=0)
     return tuple(
-        Feature(
-            name=name, coefficient=coefficient, mean=mean, scale=scale, least=least, most=most, sign=signs.get(name)
-        )
-        for name, coefficient, mean, scale, least, most in zip(
-            table.names, *map(np.ndarray.tolist, columns), strict=True
-        )
+        Feature(name=name, coefficient=coefficient, mean=mean, scale=scale, least=low, most=high, sign=signs.get(name))
+        for name, coefficient, mean, scale, low, high in zip(table.names, *map(np.ndarray.tolist, columns), strict=True)
     )
 
 
-def unseen(table: FeatureTable, said: Floats, sets: Sequence[ControlledSet], signature: str) -> list[Judgement]:
-    """What the lines that never saw the topic said, as judgements of every summary."""
-    known = dict(zip(table.places, said.tolist(), strict=True))
+def unseen(table: FeatureTable, predictions: Floats, sets: Sequence[ControlledSet], signature: str) -> list[Judgement]:
+    """The predictions of lines that never saw the topic, as judgements of every summary."""
+    prediction_by_place = dict(zip(table.places, predictions.tolist(), strict=True))
     return [
         Judgement(
             candidate_id=f"{set_id}#{place}",
             request_id=set_id,
             judge=COMBINED,
             signature=signature,
-            score=known.get((set_id, place)),
-            unscored=None if (set_id, place) in known else "no truth, or a judge left it unscored",
+            score=prediction_by_place.get((set_id, place)),
+            unscored=None if (set_id, place) in prediction_by_place else "no truth, or a judge left it unscored",
         )
-        for set_id, place in ((each.id, place) for each in sets for place in range(len(each.summaries)))
+        for set_id, place in ((article.id, place) for article in sets for place in range(len(article.summaries)))
     ]
 
 
@@ -113,11 +112,11 @@ class Gap(Record):
     @property
     def is_above(self) -> bool:
         """Whether both intervals are above zero."""
-        return all(each.low is not None and each.low > 0 for each in (self.pooled, self.within))
+        return all(lead.low is not None and lead.low > 0 for lead in (self.pooled, self.within))
 
 
 class Training(Record):
-    """All that is reported; `training.json`."""
+    """The trained judge with all that is reported of it; `training.json`."""
 
     format: Literal["evenhand-judge-training/2"] = "evenhand-judge-training/2"
     judge: Combination
@@ -129,13 +128,15 @@ class Training(Record):
     penalties: dict[str, float]
 
 
-def gaps(study: JudgeStudy, purpose: Purpose, others: Sequence[str]) -> tuple[Gap, ...]:
-    """The trained judge's agreement less each other's, with Student's t intervals by the jackknife over topics."""
-    truths, ours = study.truths[purpose], study.scores(COMBINED)
-    found = []
-    for other in others:
-        scores = study.scores(other)
+def gaps(study: JudgeStudy, purpose: Purpose, rivals: Sequence[str]) -> tuple[Gap, ...]:
+    """The trained judge's agreement less each rival's, with Student's t intervals by the jackknife over topics."""
+    truths, trained_scores = study.truths[purpose], study.scores(COMBINED)
+    leads = []
+    for rival in rivals:
+        scores = study.scores(rival)
         is_reversed = correlation(truths, scores, chooses=False) < 0
-        both = truths, ours, -scores if is_reversed else scores, study.topics
-        found.append(Gap(other=other, is_reversed=is_reversed, pooled=lead_pooled(*both), within=lead_within(*both)))
-    return tuple(found)
+        arguments = truths, trained_scores, -scores if is_reversed else scores, study.topics
+        leads.append(
+            Gap(other=rival, is_reversed=is_reversed, pooled=lead_pooled(*arguments), within=lead_within(*arguments))
+        )
+    return tuple(leads)

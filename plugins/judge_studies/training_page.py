@@ -28,38 +28,38 @@ UNSEEN = (
 )
 
 
-def page(found: Training) -> Page:
+def page(training: Training) -> Page:
     """The training as blocks."""
-    study, purpose, own = found.benchmark, found.judge.purpose, found.judge.figures[0]
-    attributes = sorted(ATTRIBUTES, key=lambda each: each != purpose)
+    study, purpose, agreement = training.benchmark, training.judge.purpose, training.judge.figures[0]
+    attributes = sorted(ATTRIBUTES, key=lambda attribute: attribute != purpose)
     title = (
-        f"Trained judge of {purpose}: \u03c1 {estimate(own.pooled).shown} on unseen topics, "
-        f"{estimate(own.within).shown} within articles"
+        f"Trained judge of {purpose}: \u03c1 {estimate(agreement.pooled).shown} on unseen topics, "
+        f"{estimate(agreement.within).shown} within articles"
     )
     return study_page(
         study,
         "training.json",
-        body=(*(block for attribute in attributes for block in agreements(study, attribute)), *_terms(found)),
+        body=(*(block for attribute in attributes for block in agreements(study, attribute)), *_terms(training)),
         left_out=left_out(study),
-        facts=_facts(found),
+        facts=_facts(training),
         kind="trained judge",
         about=about(study),
         title=title,
         overview=Overview(
             headline=headline(title, f"trained judge of {purpose}"),
-            sure=CLEAR if all(each.is_above for each in found.gaps) else "No clear gain",
+            sure=CLEAR if all(gap.is_above for gap in training.gaps) else "No clear gain",
             text=f"On topics of {study.file} that it was not fitted to, beside every judge that it was made of.",
             picture=agreement_picture(study, (purpose,)),
         ),
-        warnings=tuple(_warnings(found)),
-        findings=(Prose(UNSEEN), *_gaps(found), counting(study)),
+        warnings=tuple(_warnings(training)),
+        findings=(Prose(UNSEEN), *_gaps(training), counting(study)),
     )
 
 
-def _warnings(found: Training) -> Iterator[str]:
-    if below := [each.other for each in found.gaps if not each.is_above]:
+def _warnings(training: Training) -> Iterator[str]:
+    if below := [gap.other for gap in training.gaps if not gap.is_above]:
         yield f"No clear gain over {', '.join(below)}: an interval of the difference includes zero or lies below it."
-    if unknown := found.benchmark.topics_unknown:
+    if unknown := training.benchmark.topics_unknown:
         yield (
             f"The topic of {counted(unknown, 'article')} is unknown, so each stands for a topic of its own. If several are of "
             "one, the lines have seen what they are tried on, and the agreement is too high; --evidence FILE tells the authors' "
@@ -67,48 +67,48 @@ def _warnings(found: Training) -> Iterator[str]:
         )
 
 
-def _gaps(found: Training) -> Iterator[Block]:
+def _gaps(training: Training) -> Iterator[Block]:
     yield Heading("Gain", lead=f"Agreement of {COMBINED} less that of the others, over the same topics.")
     yield listing(
         "gain",
-        found.gaps,
+        training.gaps,
         {
-            "less": lambda each: f"{each.other}, turned round" if each.is_reversed else each.other,
-            "\u03c1 pooled": lambda each: estimate(each.pooled, sign=True),
-            "\u03c1 by article": lambda each: estimate(each.within, sign=True),
-            "": lambda each: (
-                Text("above by both", tone="better") if each.is_above else Text("no clear gain", tone="unsure")
+            "less": lambda gap: f"{gap.other}, turned round" if gap.is_reversed else gap.other,
+            "\u03c1 pooled": lambda gap: estimate(gap.pooled, sign=True),
+            "\u03c1 by article": lambda gap: estimate(gap.within, sign=True),
+            "": lambda gap: (
+                Text("above by both", tone="better") if gap.is_above else Text("no clear gain", tone="unsure")
             ),
         },
     )
 
 
-def _terms(found: Training) -> Iterator[Block]:
+def _terms(training: Training) -> Iterator[Block]:
     yield Heading(
         "The line",
         lead="What a feature adds where it is one standard deviation above its mean; features that say the same share it.",
     )
     yield listing(
         "line",
-        found.judge.features,
+        training.judge.features,
         {
-            "feature": lambda each: each.name,
-            "adds": lambda each: NumberCell(each.coefficient, places=4, sign=True),
-            "mean": lambda each: NumberCell(each.mean),
-            "least": lambda each: NumberCell(each.least),
-            "most": lambda each: NumberCell(each.most),
-            "sign": lambda each: SIGNS[each.sign],
+            "feature": lambda feature: feature.name,
+            "adds": lambda feature: NumberCell(feature.coefficient, places=4, sign=True),
+            "mean": lambda feature: NumberCell(feature.mean),
+            "least": lambda feature: NumberCell(feature.least),
+            "most": lambda feature: NumberCell(feature.most),
+            "sign": lambda feature: SIGNS[feature.sign],
         },
     )
 
 
-def _facts(found: Training) -> Iterator[Fact]:
-    judge, data = found.judge, found.judge.trained_on
-    least, most = min(found.penalties.values()), max(found.penalties.values())
+def _facts(training: Training) -> Iterator[Fact]:
+    judge, data = training.judge, training.judge.trained_on
+    low, high = min(training.penalties.values()), max(training.penalties.values())
     yield (
         "trained on",
         f"{counted(data.summaries, 'summary', 'summaries')} of {counted(data.articles, 'article')} in "
         f"{counted(data.topics, 'topic')}; {data.left_out} left out",
     )
-    yield "penalty", f"{judge.penalty:g} of {least:g} to {most:g} without a topic; intercept {judge.intercept:.4f}"
+    yield "penalty", f"{judge.penalty:g} of {low:g} to {high:g} without a topic; intercept {judge.intercept:.4f}"
     yield from ((member.name, code(member.signature)) for member in judge.members)

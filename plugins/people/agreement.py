@@ -124,17 +124,17 @@ def _agreement(texts: Sequence[_Marked], threshold: float, draws: int, generator
     if not marked:
         return TextAgreement(None, None, 0, len(texts))
     # random highlights, whose numbers and lengths have the mean and the variance of people's
-    numbers = [len(found) for text in marked for found in (text.a, text.b)]
-    lengths = [each.total() for text in marked for found in (text.a, text.b) for each in found]
+    numbers = [len(highlights) for text in marked for highlights in (text.a, text.b)]
+    lengths = [highlight.total() for text in marked for highlights in (text.a, text.b) for highlight in highlights]
 
     def random(units: Sequence[Any]) -> Highlights:
-        """Each number at least 1, each length at least 1 and at most the text."""
-        found = []
+        """Random highlights of a text: at least 1, each at least 1 unit long and at most the text."""
+        highlights = []
         for _ in range(max(1, round(generator.normal(np.mean(numbers), np.std(numbers))))):
             length = min(max(1, round(generator.normal(np.mean(lengths), np.std(lengths)))), len(units))
             start = int(generator.integers(len(units) - length + 1))
-            found.append(Counter(units[start : start + length]))
-        return found
+            highlights.append(Counter(units[start : start + length]))
+        return highlights
 
     drawn = ((random(text.units), random(text.units)) for _ in range(draws) for text in marked)
     return TextAgreement(
@@ -169,7 +169,7 @@ class GroupAgreement:
 
     # pairs of annotators who saw a document in common, and those who saw none
     pairs: dict[tuple[str, str], AnnotatorAgreement]
-    apart: tuple[tuple[str, str], ...]
+    unshared_pairs: tuple[tuple[str, str], ...]
     documents: KindAgreement
     summaries: KindAgreement
 
@@ -185,13 +185,13 @@ def group_agreement(units: Mapping[str, Sequence[HumanUnit]], *, draws: int = DR
     Raises:
         DataError: no two of them saw a document in common.
     """
-    shown = {name: set(map(shown_alike, mine)) for name, mine in units.items()}
+    shown = {name: set(map(shown_alike, annotator_units)) for name, annotator_units in units.items()}
     together = [(a, b) for a, b in combinations(units, 2) if shown[a] & shown[b]]
     if not together:
         raise DataError("no two annotators saw a document in common, so there is no agreement to compute")
     pairs = {(a, b): annotator_agreement(units[a], units[b], draws=draws, seed=seed) for a, b in together}
     of_documents, of_summaries = list[Mark](), list[Mark]()
-    for name, unit in ((name, unit) for name, mine in units.items() for unit in mine):
+    for name, unit in ((name, unit) for name, annotator_units in units.items() for unit in annotator_units):
         text = shown_alike(unit)
         places = covered([(span.start, span.end) for point in unit.annotation.key_points for span in point])
         for word in WORD.finditer(unit.document):
@@ -201,9 +201,9 @@ def group_agreement(units: Mapping[str, Sequence[HumanUnit]], *, draws: int = DR
             of_summaries += ((name, f"{text}:{method}:{w}", w in marked) for w in dict.fromkeys(words(summary)))
     return GroupAgreement(
         pairs=pairs,
-        apart=tuple(pair for pair in combinations(units, 2) if pair not in pairs),
-        documents=_kind([each.documents for each in pairs.values()], of_documents),
-        summaries=_kind([each.summaries for each in pairs.values()], of_summaries),
+        unshared_pairs=tuple(pair for pair in combinations(units, 2) if pair not in pairs),
+        documents=_kind([pair.documents for pair in pairs.values()], of_documents),
+        summaries=_kind([pair.summaries for pair in pairs.values()], of_summaries),
     )
 
 
@@ -212,8 +212,8 @@ def _kind(pairs: Sequence[TextAgreement], marks: Sequence[Mark]) -> KindAgreemen
     marked = Counter(word for _, word, is_marked in marks if is_marked)
     shared = {word: n for word, n in seen.items() if n > 1}
     return KindAgreement(
-        overlap=_mean([each.overlap for each in pairs]),
-        chance=_mean([each.chance for each in pairs]),
+        overlap=_mean([pair.overlap for pair in pairs]),
+        chance=_mean([pair.chance for pair in pairs]),
         alpha=_alpha([(marked[word], n) for word, n in shared.items()]),
         n_words=len(shared),
     )
@@ -229,5 +229,5 @@ def _alpha(words: Sequence[tuple[int, int]]) -> float | None:
 
 
 def _mean(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return fmean(known) if known else None
+    defined = [value for value in values if value is not None]
+    return fmean(defined) if defined else None

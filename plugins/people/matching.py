@@ -44,4 +44,4 @@ def multiset_overlap(a: Sequence[Counter[Any]], b: Sequence[Counter[Any]], thres
     if not a and not b:
         return None
     matched = n_matched(a, b, threshold)
-    return sum(matched / len(each) if each else 0.0 for each in (a, b)) / 2
+    return sum(matched / len(highlights) if highlights else 0.0 for highlights in (a, b)) / 2

@@ -86,13 +86,13 @@ def blank_sheet(
     labels = list(read)
     letters = {
         request.id: {letter: labels[place] for letter, place in zip(LETTERS, order, strict=False)}
-        for request, order in zip(shown, orders([each.side for each in shown], len(labels), seed), strict=True)
+        for request, order in zip(shown, orders([request.side for request in shown], len(labels), seed), strict=True)
     }
     items = tuple(_item(request, letters[request.id], read) for request in shown)
     digests = {item.id: item.shown for item in items}
     sources = {
-        label: SystemSource(folder=str(systems[label]), digest=file_digest(each.folder / BEST))
-        for label, each in read.items()
+        label: SystemSource(folder=str(systems[label]), digest=file_digest(system.folder / BEST))
+        for label, system in read.items()
     }
     rows = LeftOut.rows(("reason", "side"), left_out)
     page = digest(list(digests.values()))
@@ -104,30 +104,30 @@ def _phase_folder(folder: Path) -> Path:
     """The folder itself when it is a phase's, or the only evaluation phase in it."""
     if (folder / BEST).is_file() and (folder / REQUESTS).is_file():
         return folder
-    found = sorted(path.parent for path in folder.glob(f"evaluation/*/{BEST}"))
-    if len(found) == 1:
-        return found[0]
-    if found:
-        names = ", ".join(str(path) for path in found)
+    folders = sorted(path.parent for path in folder.glob(f"evaluation/*/{BEST}"))
+    if len(folders) == 1:
+        return folders[0]
+    if folders:
+        names = ", ".join(str(path) for path in folders)
         raise DataError(f"{folder}: has several evaluation phases; name one of them: {names}")
     raise DataError(f"{folder}: has no {REQUESTS} and {BEST}; name a phase's folder, such as RUN/evaluation/base")
 
 
 def _read(systems: Mapping[str, Path]) -> dict[str, _System]:
-    """What each system has written, all for the same requests."""
+    """The summaries of each system, all for the same requests."""
     read = {}
-    for label, given in systems.items():
-        folder = _phase_folder(given)
+    for label, path in systems.items():
+        folder = _phase_folder(path)
         refuse_changed(folder, REQUESTS, BEST)
-        best = {each.request_id: each.text for each in read_jsonl(folder / BEST, BestSummary)}
+        best = {summary.request_id: summary.text for summary in read_jsonl(folder / BEST, BestSummary)}
         read[label] = _System(folder, read_jsonl(folder / REQUESTS, SummaryRequest), best)
-    (first, one), *others = read.items()
-    expected = {request.id: (request.side, request.source) for request in one.requests}
+    (first, reference), *further = read.items()
+    expected = {request.id: (request.side, request.source) for request in reference.requests}
     mistakes = []
-    for label, other in others:
-        found = {request.id: (request.side, request.source) for request in other.requests}
-        for name in dict.fromkeys([*expected, *found]):
-            if expected.get(name) != found.get(name):
+    for label, system in further:
+        actual = {request.id: (request.side, request.source) for request in system.requests}
+        for name in dict.fromkeys([*expected, *actual]):
+            if expected.get(name) != actual.get(name):
                 mistakes.append(f"request {name!r} of {label!r} is not that of {first!r}")
     if mistakes:
         raise DataError(
@@ -142,11 +142,13 @@ def _complete(
     """The requests of which every system has a summary, and why the others are left out, by side."""
     complete, left_out = [], Counter[tuple[str, str]]()
     for request in requests:
-        without = next((label for label, each in read.items() if not (each.texts.get(request.id) or "").strip()), None)
-        if without is None:
+        lacking = next(
+            (label for label, system in read.items() if not (system.texts.get(request.id) or "").strip()), None
+        )
+        if lacking is None:
             complete.append(request)
         else:
-            left_out[f"no summary by {without}", request.side] += 1
+            left_out[f"no summary by {lacking}", request.side] += 1
     return complete, left_out
 
 
@@ -208,11 +210,11 @@ def write_page(path: Path, sheet: AnnotationSheet, key: PageKey) -> tuple[Path, 
     if path.suffix.lower() != ".html":
         raise DataError(f"{path}: the page is HTML; name a file that ends in .html")
     key_path, blank_path = path.with_suffix(".key.json"), path.with_suffix(".json")
-    found = parse_key(key_path, read_json(key_path)) if key_path.exists() else key
-    if (found.page, found.letters) != (key.page, key.letters):
+    earlier = parse_key(key_path, read_json(key_path)) if key_path.exists() else key
+    if (earlier.page, earlier.letters) != (key.page, key.letters):
         raise DataError(
-            f"{key_path}: is the key of another page ({found.page}), whose sheets cannot be scored without it; name another "
-            f"--out, or make that page again with --seed {found.seed}"
+            f"{key_path}: is the key of another page ({earlier.page}), whose sheets cannot be scored without it; name another "
+            f"--out, or make that page again with --seed {earlier.seed}"
         )
     write_text(path, render_page(sheet))
     write_json(key_path, key.model_dump(mode="json"))

@@ -49,9 +49,9 @@ def human_results(
     sides = list(dict.fromkeys(unit.side for unit in counting))
     numbers = list[Number]()
     for system in dict.fromkeys(system for unit in counting for system in unit.summaries):
-        mine = [unit for unit in counting if system in unit.summaries]
+        system_units = [unit for unit in counting if system in unit.summaries]
         for side in [*sides, None] if len(sides) > 1 else [None]:
-            numbers += _numbers(system, side, [unit for unit in mine if side in (None, unit.side)], bootstrap)
+            numbers += _numbers(system, side, [unit for unit in system_units if side in (None, unit.side)], bootstrap)
     return HumanResults(
         annotators=tuple(dict.fromkeys(unit.annotator for unit in units)),
         numbers=tuple(numbers),
@@ -61,14 +61,14 @@ def human_results(
 
 
 def _numbers(system: str, side: str | None, units: Sequence[HumanUnit], bootstrap: Bootstrap) -> Iterator[Number]:
-    """Of one system and side; none without units."""
+    """The numbers of one system and side; none without units."""
     scores = [human_scores(unit.annotation, system) for unit in units]
     clusters = [unit.cluster for unit in units]
-    values: dict[str, list[float | None]] = {name: [getattr(each, name) for each in scores] for name in SCORES}
+    values: dict[str, list[float | None]] = {name: [getattr(score, name) for score in scores] for name in SCORES}
     values["length"] = [n_words(unit.summaries[system]) for unit in units]
-    for measure, its in values.items() if units else ():
+    for measure, series in values.items() if units else ():
         # shares and counts, of which none is below 0
-        mean = cluster_interval(its, clusters, bootstrap, is_rate=measure in RATES, scale=(0.0, inf))
+        mean = cluster_interval(series, clusters, bootstrap, is_rate=measure in RATES, scale=(0.0, inf))
         yield Number(
             measure=measure, system=system, side=side, value=mean.estimate, low=mean.low, high=mean.high, n=mean.n,
             n_sets=mean.n_clusters, left_out=len(units) - mean.n,

@@ -72,7 +72,7 @@ def page(
     say(f"{out}: {counted(len(sheet.items), 'item')}, {summaries} each; open it in a browser")
     say(f"{key_path}: which system each letter is; keep it from the annotators, scoring needs it")
     say(f"{blank_path}: the same items for evenhand human convert")
-    _say_left_out({(each.reason, each.side): each.count for each in key.left_out})
+    _say_left_out({(row.reason, row.side): row.count for row in key.left_out})
 
 
 @app.command(epilog="Example: evenhand human score annotations-anna.json page.key.json --out scores.json")
@@ -93,8 +93,8 @@ def score(
 
     if out:
         refuse_outputs(out, ".json", files)
-    found = read_annotations(files)
-    results = human_results(found.units, found.left_out, Bootstrap(resamples=resamples, seed=seed))
+    sheets = read_annotations(files)
+    results = human_results(sheets.units, sheets.left_out, Bootstrap(resamples=resamples, seed=seed))
     if out:
         keep_result(results, results_page(results), out)
     show_result(results_page(results), out)
@@ -119,14 +119,14 @@ def agreement(
     from .agreement import group_agreement
     from .result_pages import agreement_page
 
-    found = read_annotations(files, highlights_only=True)
-    _say_left_out(found.left_out)
-    names = list(dict.fromkeys(unit.annotator for unit in found.units))
+    sheets = read_annotations(files, highlights_only=True)
+    _say_left_out(sheets.left_out)
+    names = list(dict.fromkeys(unit.annotator for unit in sheets.units))
     if len(names) < 2:
         raise DataError(
             f"agreement is that of two annotators or more, but these files have {', '.join(names) or 'none'}; give more files"
         )
-    units = {name: [unit for unit in found.units if unit.annotator == name] for name in names}
+    units = {name: [unit for unit in sheets.units if unit.annotator == name] for name in names}
     show_result(agreement_page(group_agreement(units, draws=draws, seed=seed)))
 
 
@@ -157,9 +157,9 @@ def convert(
     sheets, left_out = read_sheets(file)
     chosen = [sheet for sheet in sheets if annotator is None or sheet.annotator == annotator]
     if len(chosen) != 1:
-        known = ", ".join(f"{sheet.annotator!r} (page {sheet.page})" for sheet in sheets) or "nobody"
+        annotators = ", ".join(f"{sheet.annotator!r} (page {sheet.page})" for sheet in sheets) or "nobody"
         raise DataError(
-            f"{file}: holds sheets of {known}; name one with --annotator, and give one page's tasks at a time"
+            f"{file}: holds sheets of {annotators}; name one with --annotator, and give one page's tasks at a time"
         )
     (sheet,) = chosen
     if to == "evenhand":
@@ -172,21 +172,21 @@ def convert(
     _say_left_out(left_out)
 
 
-def _systems(given: list[str]) -> dict[str, Path]:
-    found: dict[str, Path] = {}
+def _systems(entries: list[str]) -> dict[str, Path]:
+    folders: dict[str, Path] = {}
     mistakes = []
-    for each in given:
-        label, sign, folder = each.partition("=")
+    for entry in entries:
+        label, sign, folder = entry.partition("=")
         if not (label and sign and folder):
-            mistakes.append(f"--system {each!r}: write LABEL=FOLDER, for example base=runs/a/evaluation/base")
-        elif label in found:
-            mistakes.append(f"--system {each!r}: the label {label!r} is given twice")
-        elif same := [name for name, known in found.items() if known.resolve() == Path(folder).resolve()]:
-            mistakes.append(f"--system {each!r}: is the folder of {same[0]!r}; name the folder of another system")
-        found[label] = Path(folder)
+            mistakes.append(f"--system {entry!r}: write LABEL=FOLDER, for example base=runs/a/evaluation/base")
+        elif label in folders:
+            mistakes.append(f"--system {entry!r}: the label {label!r} is given twice")
+        elif earlier := [name for name, path in folders.items() if path.resolve() == Path(folder).resolve()]:
+            mistakes.append(f"--system {entry!r}: is the folder of {earlier[0]!r}; name the folder of another system")
+        folders[label] = Path(folder)
     if mistakes:
         raise DataError("\n".join(mistakes))
-    return found
+    return folders
 
 
 def _say_left_out(left_out: Mapping[tuple[str, str], int]) -> None:

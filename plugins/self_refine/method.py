@@ -33,18 +33,20 @@ def summarise(job: Job) -> list[list[Reply]]:
     first_answers(job.backend, going(threads))
     for number in range(1, options.rounds + 1):
         calls = []
-        for each in going(threads):
-            asked = feedback if each.request.perspective else feedback_all
-            prompt = ask_step(job.recipe, "feedback", asked, each, {"summary": each.summary()})
-            sampling = each.sampling.model_copy(update={"max_tokens": options.feedback_tokens})
-            calls.append(Call(each, "feedback", prompt, sampling, is_candidate=False))
+        for thread in going(threads):
+            template = feedback if thread.request.perspective else feedback_all
+            prompt = ask_step(job.recipe, "feedback", template, thread, {"summary": thread.summary()})
+            sampling = thread.sampling.model_copy(update={"max_tokens": options.feedback_tokens})
+            calls.append(Call(thread, "feedback", prompt, sampling, is_candidate=False))
         replies = ask_round(job.backend, number, calls)
-        said = [(call.thread, reply) for call, reply in zip(calls, replies, strict=True) if not call.thread.has_failed]
+        thread_replies = [
+            (call.thread, reply) for call, reply in zip(calls, replies, strict=True) if not call.thread.has_failed
+        ]
         calls = []
-        for each, reply in said:
-            texts = {"summary": each.summary(), "feedback": answer_of(reply.text).text}
-            prompt = ask_step(job.recipe, "refine", refine, each, texts)
-            calls.append(Call(each, "refine", prompt, each.sampling))
+        for thread, reply in thread_replies:
+            texts = {"summary": thread.summary(), "feedback": answer_of(reply.text).text}
+            prompt = ask_step(job.recipe, "refine", refine, thread, texts)
+            calls.append(Call(thread, "refine", prompt, thread.sampling))
         ask_round(job.backend, number, calls)
     return candidates(threads)
 

@@ -41,7 +41,7 @@ class TaggedText:
     # sentence of each token, counted from 0
     sentence: tuple[int, ...]
     # entities that are no persons
-    others: tuple[NamedEntity, ...] = ()
+    other_entities: tuple[NamedEntity, ...] = ()
 
 
 @dataclass
@@ -49,16 +49,16 @@ class _Person:
     first: str | None
     last: str
     # all words but last names, in small letters: first, middle and short ones
-    given: set[str] = field(default_factory=set)
+    given_names: set[str] = field(default_factory=set)
     mentions: list[tuple[int, int]] = field(default_factory=list)
     gender: Gender | None = None
 
 
 def draft_document(doc_id: str, text: TaggedText) -> AnnotatedDocument:
     """The draft: chains of names, the pronouns that mean one of them, and the positions of the other gendered pronouns."""
-    spans = [span for each in text.persons if (span := _trimmed(text, each))]
-    found = words_of_spans(text.tokens, spans)
-    last_names = {parts[-1].text for (start, end), parts in zip(spans, found, strict=True) if parts}
+    spans = [span for person in text.persons if (span := _trimmed(text, person))]
+    words_by_span = words_of_spans(text.tokens, spans)
+    last_names = {parts[-1].text for (start, end), parts in zip(spans, words_by_span, strict=True) if parts}
     spans = [(start, end) for start, end in spans if not is_family(text.tokens, start, end, last_names)]
     people = _people(text.tokens, spans)
     _add_unrecognised(text, spans, people)
@@ -71,7 +71,10 @@ def draft_document(doc_id: str, text: TaggedText) -> AnnotatedDocument:
             Chain(id=f"c{i}", mentions=tuple(Mention(start=s, end=e) for s, e in sorted(person.mentions)))
             for i, person in enumerate(people)
         ),
-        named_entities=(*(NamedEntity(start=start, end=end, label=PERSON) for start, end in spans), *text.others),
+        named_entities=(
+            *(NamedEntity(start=start, end=end, label=PERSON) for start, end in spans),
+            *text.other_entities,
+        ),
         meta={"source": "draft", "reviewed": False, "unresolved": unresolved},
     )
 
@@ -88,8 +91,10 @@ def _trimmed(text: TaggedText, span: tuple[int, int]) -> tuple[int, int] | None:
     while start < end and words[end - 1] in CLITICS:
         end -= 1
     if start < end == span[1] < len(words) and has_capital(words[end]):
-        taken = {i for s, e in [*text.persons, *((o.start, o.end) for o in text.others)] for i in range(s, e)}
-        is_rest = end - start == 1 and text.tokens[end].pos in PROPER and end not in taken
+        occupied = {
+            i for s, e in [*text.persons, *((o.start, o.end) for o in text.other_entities)] for i in range(s, e)
+        }
+        is_rest = end - start == 1 and text.tokens[end].pos in PROPER and end not in occupied
         end += words[end - 1] in PARTICLES or (is_rest and words[end].casefold() not in SUFFIXES)
     return (start, end) if start < end else None
 
@@ -97,11 +102,14 @@ def _trimmed(text: TaggedText, span: tuple[int, int]) -> tuple[int, int] | None:
 def _people(tokens: Sequence[Token], spans: Sequence[tuple[int, int]]) -> list[_Person]:
     """The spans grouped by name, each with the title before it; titles of either gender keep two of one name apart."""
     people: list[_Person] = []
-    for (start, end), found in zip(spans, words_of_spans(tokens, spans), strict=True):
-        name = _texts(found) or [token.text for token in tokens[start:end]]
+    for (start, end), parts in zip(spans, words_of_spans(tokens, spans), strict=True):
+        name = _texts(parts) or [token.text for token in tokens[start:end]]
         before = tokens[start - 1].text if start else ""
         gender = _gender(before) if _is_title(before) else None
-        person = _find([each for each in people if None in (gender, each.gender) or gender == each.gender], name)
+        person = _find(
+            [candidate for candidate in people if None in (gender, candidate.gender) or gender == candidate.gender],
+            name,
+        )
         if person is None:
             person = _Person(name[0] if len(name) > 1 else None, name[-1])
             people.append(person)
@@ -109,7 +117,7 @@ def _people(tokens: Sequence[Token], spans: Sequence[tuple[int, int]]) -> list[_
             person.first = name[0]
         if core(name[-1]) != name[-1] and core(person.last) == person.last:
             person.last = name[-1]
-        person.given |= {word.casefold() for word in name[:-1]}
+        person.given_names |= {word.casefold() for word in name[:-1]}
         person.gender = person.gender or gender
         person.mentions.append((start - _is_title(before), end))
     return people
@@ -130,7 +138,7 @@ def _find(people: Sequence[_Person], name: Sequence[str]) -> _Person | None:
         for person in recent:
             first = person.first or name[0]
             agree = _same(first, name[0]) or _is_initial(first, name[0]) or _is_initial(name[0], first)
-            agree = agree or name[0].casefold() in person.given
+            agree = agree or name[0].casefold() in person.given_names
             if agree and is_same_last_name(person.last, name[-1]):
                 return person
         return None
@@ -143,28 +151,28 @@ def _add_unrecognised(text: TaggedText, spans: Sequence[tuple[int, int]], people
     owners: dict[str, list[_Person]] = {}
     for person in people:
         lasts = {person.last.casefold(), core(person.last).casefold()}
-        given = {name for name in person.given if len(name) > 1}
-        for name in {*lasts, *given, *(f"{first} {last}" for first in given for last in lasts)}:
+        given_names = {name for name in person.given_names if len(name) > 1}
+        for name in {*lasts, *given_names, *(f"{first} {last}" for first in given_names for last in lasts)}:
             owners.setdefault(name, []).append(person)
-    taken = {i for start, end in spans for i in range(start, end)}
+    occupied = {i for start, end in spans for i in range(start, end)}
     for position in range(len(text.tokens)):
         match = match_name(text.tokens, position, len(text.tokens), owners)
-        if match is None or taken.intersection(range(position, match[0])) or len(owners[match[1]]) > 1:
+        if match is None or occupied.intersection(range(position, match[0])) or len(owners[match[1]]) > 1:
             continue
-        if any(within_another(text.tokens, position, match[0], other) for other in text.others):
+        if any(within_another(text.tokens, position, match[0], entity) for entity in text.other_entities):
             continue
         if reads_as_name(text.tokens, position, match[0]) and not _in_longer_name(text, position, match[0]):
             owners[match[1]][0].mentions.append((position, match[0]))
-            taken.update(range(position, match[0]))
+            occupied.update(range(position, match[0]))
 
 
 def _in_longer_name(text: TaggedText, start: int, end: int) -> bool:
     """Whether a word with a capital stands beside it, as in "Chase Bank"; that of a sentence's first word says nothing."""
     if shouts(text.tokens, start, end):
         return False
-    beside = [i for i in (start - 1, end) if 0 <= i < len(text.tokens) and text.sentence[i] == text.sentence[start]]
-    beside = [i for i in beside if i > 0 and text.sentence[i - 1] == text.sentence[i]]
-    return any(has_capital(text.tokens[i].text) and not _is_title(text.tokens[i].text) for i in beside)
+    neighbours = [i for i in (start - 1, end) if 0 <= i < len(text.tokens) and text.sentence[i] == text.sentence[start]]
+    neighbours = [i for i in neighbours if i > 0 and text.sentence[i - 1] == text.sentence[i]]
+    return any(has_capital(text.tokens[i].text) and not _is_title(text.tokens[i].text) for i in neighbours)
 
 
 def _same(a: str, b: str) -> bool:
@@ -182,8 +190,10 @@ def _link(text: TaggedText, people: Sequence[_Person], position: int) -> bool:
     The only person mentioned earlier in its sentence; if nobody is, the only one of the sentence before; if nobody is, the
     only one of the document. Never a person whose title or earlier pronoun tells another gender.
     """
-    here = text.sentence[position]
-    candidates = _mentioned(text, people, here, before=position) or _mentioned(text, people, here - 1) or list(people)
+    sentence = text.sentence[position]
+    candidates = (
+        _mentioned(text, people, sentence, before=position) or _mentioned(text, people, sentence - 1) or list(people)
+    )
     gender = _gender(text.tokens[position].text)
     if len(candidates) != 1 or candidates[0].gender not in (None, gender):
         return False

@@ -36,28 +36,28 @@ def draft_news(paths: Sequence[Path], pipeline: str) -> list[AnnotatedDocument]:
         DataError: texts are wrong or have the same id; all mistakes are listed.
         MissingExtra, ModelError: spaCy or the pipeline is not there.
     """
-    found: list[tuple[str, NewsText]] = []
+    texts: list[tuple[str, NewsText]] = []
     mistakes = []
     for path in paths:
         if path.suffix == ".jsonl":
             numbered, wrong = read_numbered(path, NewsText)
-            found += [(f"{path}:{line}", each) for line, each in numbered]
+            texts += [(f"{path}:{line}", news) for line, news in numbered]
             mistakes += [f"{path}:{line}: {text}" for line, text in wrong]
         elif text := read_text(path).strip():
-            found.append((str(path), NewsText(id=path.stem, text=text)))
+            texts.append((str(path), NewsText(id=path.stem, text=text)))
         else:
             mistakes.append(f"{path}: is empty; leave it out")
     first: dict[str, str] = {}
-    for place, each in found:
-        earlier = first.setdefault(each.id, place)
+    for place, news in texts:
+        earlier = first.setdefault(news.id, place)
         if earlier != place:
-            mistakes.append(f"{place}: id {each.id!r} occurs in {earlier} already; rename one")
+            mistakes.append(f"{place}: id {news.id!r} occurs in {earlier} already; rename one")
     if mistakes:
         raise DataError(listed(mistakes))
-    if not found:
+    if not texts:
         raise DataError(f"no text in {', '.join(map(str, paths))}; name text files, or JSON lines of id and text")
-    tagged = SpacyPipeline(pipeline, "evenhand import news").tag([each.text for _, each in found])
-    return [draft_document(each.id, text) for (_, each), text in zip(found, tagged, strict=True)]
+    tagged = SpacyPipeline(pipeline, "evenhand import news").tag([news.text for _, news in texts])
+    return [draft_document(news.id, text) for (_, news), text in zip(texts, tagged, strict=True)]
 
 
 def read_news(path: str, *, allow_unresolved: bool = False) -> list[AnnotatedDocument]:

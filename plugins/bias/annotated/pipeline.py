@@ -51,16 +51,16 @@ class SpacyPipeline:
         if TAGGER not in self._pipeline.pipe_names:
             raise ModelError(f"{self._feature}: the spaCy pipeline has no part 'tagger', which drafts need")
         tagged = []
-        for found in self._pipeline.pipe(map(fold, texts)):
-            sentence = {token.i: number for number, each in enumerate(found.sents) for token in each}
+        for document in self._pipeline.pipe(map(fold, texts)):
+            sentence = {token.i: number for number, span in enumerate(document.sents) for token in span}
             tagged.append(
                 TaggedText(
-                    tokens=tuple(Token(text=t.text, ws=bool(t.whitespace_), pos=t.tag_ or None) for t in found),
-                    persons=tuple((span.start, span.end) for span in found.ents if span.label_ == PERSON),
-                    sentence=tuple(sentence[token.i] for token in found),
-                    others=tuple(
+                    tokens=tuple(Token(text=t.text, ws=bool(t.whitespace_), pos=t.tag_ or None) for t in document),
+                    persons=tuple((span.start, span.end) for span in document.ents if span.label_ == PERSON),
+                    sentence=tuple(sentence[token.i] for token in document),
+                    other_entities=tuple(
                         NamedEntity(start=span.start, end=span.end, label=span.label_)
-                        for span in found.ents
+                        for span in document.ents
                         if span.label_ != PERSON
                     ),
                 )
@@ -72,10 +72,10 @@ class SpacyPipeline:
         return [
             tuple(
                 SummaryEntity(tokens=tuple(token.text for token in span), text=span.text)
-                for span in found.ents
+                for span in document.ents
                 if span.label_ == PERSON and span.text.strip()
             )
-            for found in self._pipeline.pipe(texts, disable=UNUSED)
+            for document in self._pipeline.pipe(texts, disable=UNUSED)
         ]
 
 

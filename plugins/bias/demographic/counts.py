@@ -48,22 +48,22 @@ def total_variation(p: ArrayLike, q: ArrayLike) -> NDArray[np.float64]:
     return distance
 
 
-def group_counts(counts: Mapping[str, int], groups: Sequence[str], what: str) -> NDArray[np.int64]:
+def group_counts(counts: Mapping[str, int], groups: Sequence[str], label: str) -> NDArray[np.int64]:
     """The counts in the order of the groups, shape (groups,); a group that is not named counts 0.
 
     Args:
         counts: by group.
         groups: at least two, each once.
-        what: what was counted, as an error should name it ("present").
+        label: what was counted, as an error should name it ("present").
 
     Raises:
         DataError: fewer than two groups, a group twice, a count of another group, or a count that is not a number >= 0.
     """
     check_groups(groups)
-    check_known(counts, groups, what)
+    check_known(counts, groups, label)
     wrong = {group: count for group, count in counts.items() if count < 0 or count != int(count)}
     if wrong:
-        raise DataError(f"counts of {what} are whole numbers of at least 0, got {wrong}")
+        raise DataError(f"counts of {label} are whole numbers of at least 0, got {wrong}")
     return np.array([counts.get(group, 0) for group in groups], dtype=np.int64)
 
 
@@ -77,7 +77,7 @@ def check_groups(groups: Sequence[str]) -> None:
         raise DataError(f"a measure compares two or more groups, each named once, got {list(groups)}")
 
 
-def check_known(named: Mapping[str, float] | set[str], groups: Sequence[str], what: str) -> None:
+def check_known(named: Mapping[str, float] | set[str], groups: Sequence[str], label: str) -> None:
     """Refuse groups that are not in the list.
 
     Raises:
@@ -85,7 +85,7 @@ def check_known(named: Mapping[str, float] | set[str], groups: Sequence[str], wh
     """
     unknown = sorted(set(named) - set(groups))
     if unknown:
-        raise DataError(f"{what} names {', '.join(map(repr, unknown))}, but the groups are {', '.join(groups)}")
+        raise DataError(f"{label} names {', '.join(map(repr, unknown))}, but the groups are {', '.join(groups)}")
 
 
 def by_group(groups: Sequence[str], values: ArrayLike) -> dict[str, float | None]:
@@ -98,14 +98,14 @@ def counts_by_group(groups: Sequence[str], counts: NDArray[np.int64]) -> dict[st
     return dict(zip(groups, counts.tolist(), strict=True))
 
 
-def check_choice(given: str, choices: Sequence[str], what: str) -> None:
+def check_choice(choice: str, choices: Sequence[str], label: str) -> None:
     """Refuse a value that is none of the choices.
 
     Raises:
-        DataError: the text names `what` and the choices.
+        DataError: the text names `label` and the choices.
     """
-    if given not in choices:
-        raise DataError(f"{what} {given!r} is not known; choices are {', '.join(choices)}")
+    if choice not in choices:
+        raise DataError(f"{label} {choice!r} is not known; choices are {', '.join(choices)}")
 
 
 @dataclass(frozen=True)
@@ -207,12 +207,12 @@ def bootstrap(
     check_choice(undefined, get_args(Undefined), "undefined")
     counts = counts_of(table, unit)
     weights = drawn_weights(len(counts), plan, strata=table.document if unit == "assignment" else None)
-    scores = np.concatenate([replicates(statistic, counts, each) for each in weights])
+    scores = np.concatenate([replicates(statistic, counts, block) for block in weights])
     pooled = float(statistic(table.counts.sum(axis=0).astype(float)))
-    found = percentile_interval(scores, plan.level, pooled, undefined)
-    if found.n_defined < LEAST_DEFINED * found.n_draws:
-        log.warning("only %d of %d bootstrap replicates have a defined score", found.n_defined, found.n_draws)
-    return found
+    interval = percentile_interval(scores, plan.level, pooled, undefined)
+    if interval.n_defined < LEAST_DEFINED * interval.n_draws:
+        log.warning("only %d of %d bootstrap replicates have a defined score", interval.n_defined, interval.n_draws)
+    return interval
 
 
 def percentile_interval(
@@ -228,8 +228,12 @@ def percentile_interval(
     """
     array = np.asarray(draws, dtype=float)
     low, high = (defined(float(bound)) for bound in percentiles(array, level))
-    found = Interval(defined(estimate), low, high, len(array), int((~np.isnan(array)).sum()))
-    return replace(found, low=None, high=None) if undefined == "propagate" and found.n_defined < len(array) else found
+    interval = Interval(defined(estimate), low, high, len(array), int((~np.isnan(array)).sum()))
+    return (
+        replace(interval, low=None, high=None)
+        if undefined == "propagate" and interval.n_defined < len(array)
+        else interval
+    )
 
 
 def counts_of(table: CountTable, unit: Unit) -> NDArray[np.float64]:

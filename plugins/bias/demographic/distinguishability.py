@@ -59,11 +59,11 @@ class Distinguishability:
 def distinguishability(documents: Iterable[DocumentScore]) -> Distinguishability:
     """The scores of the originals put together; read once, so they may be a stream."""
     scored = tuple(documents)
-    known = [document.score for document in scored if document.score is not None]
+    document_scores = [document.score for document in scored if document.score is not None]
     return Distinguishability(
         documents=scored,
-        score=fmean(known) if known else None,
-        n_left_out=len(scored) - len(known),
+        score=fmean(document_scores) if document_scores else None,
+        n_left_out=len(scored) - len(document_scores),
     )
 
 
@@ -110,11 +110,11 @@ def _score(vectors: "NDArray[np.float64] | sparray", groups: Sequence[str], tie_
         raise DataError(f"a tie tolerance is at least 0, got {tie_tolerance}")
     similarity, has_content = _cosines(vectors)
     group = np.unique(np.asarray(groups, dtype=str), return_inverse=True)[1]
-    same = group[:, None] == group[None, :]
+    is_same_group = group[:, None] == group[None, :]
     neighbour = has_content[None, :] & ~np.eye(len(groups), dtype=bool)
-    own, own_n = _mean(similarity, same & neighbour)
-    other, other_n = _mean(similarity, ~same & neighbour)
-    won = np.where(np.abs(own - other) <= tie_tolerance, 0.5, (own > other).astype(float))
+    own_mean, own_n = _mean(similarity, is_same_group & neighbour)
+    other_mean, other_n = _mean(similarity, ~is_same_group & neighbour)
+    won = np.where(np.abs(own_mean - other_mean) <= tie_tolerance, 0.5, (own_mean > other_mean).astype(float))
     trials = np.where(has_content & (own_n > 0) & (other_n > 0), won, np.nan)
     return DocumentScore(
         trials=tuple(None if np.isnan(trial) else float(trial) for trial in trials),
@@ -139,8 +139,8 @@ def _mean(values: NDArray[np.float64], mask: NDArray[np.bool_]) -> tuple[NDArray
 
 
 def _mean_trial(trials: NDArray[np.float64]) -> float | None:
-    known = trials[~np.isnan(trials)]
-    return float(known.mean()) if len(known) else None
+    scored_trials = trials[~np.isnan(trials)]
+    return float(scored_trials.mean()) if len(scored_trials) else None
 
 
 # two or more word characters: FIRST_NAME is one token
@@ -158,10 +158,12 @@ def count_vectors(texts: Sequence[str]) -> "csr_array":
     from scipy.sparse import csr_array
 
     tokens = [TOKEN.findall(normal_form(text).lower()) for text in texts]
-    text_of = np.repeat(np.arange(len(texts)), [len(each) for each in tokens])  # (tokens,)
+    text_of = np.repeat(np.arange(len(texts)), [len(text_tokens) for text_tokens in tokens])  # (tokens,)
     words: dict[str, int] = {}
-    word_of = np.fromiter((words.setdefault(token, len(words)) for each in tokens for token in each), dtype=np.intp)
+    word_of = np.fromiter(
+        (words.setdefault(token, len(words)) for text_tokens in tokens for token in text_tokens), dtype=np.intp
+    )
     # entries at the same place are added up
     counts = csr_array((np.ones(len(word_of)), (text_of, word_of)), shape=(len(texts), max(1, len(words))))
-    kept = np.array([place for word, place in words.items() if word not in ENGLISH_STOP_WORDS], dtype=np.intp)
-    return counts[:, kept]
+    columns = np.array([place for word, place in words.items() if word not in ENGLISH_STOP_WORDS], dtype=np.intp)
+    return counts[:, columns]

@@ -89,15 +89,15 @@ def hallucination_bias(
         DataError: counts or groups do not hold together.
     """
     groups = tuple(counts) if groups is None else tuple(groups)
-    found = group_counts(counts, groups, "hallucinated")
-    most = np.flatnonzero(found == found.max())
+    n_by_group = group_counts(counts, groups, "hallucinated")
+    largest = np.flatnonzero(n_by_group == n_by_group.max())
     return HallucinationBias(
-        counts=counts_by_group(groups, found),
+        counts=counts_by_group(groups, n_by_group),
         unknown=unknown,
-        p=by_group(groups, shares(found)),
-        score=defined(hallucination_scores(found[None, :])),
-        direction=groups[most[0]] if len(most) == 1 else None,
-        undefined=None if found.any() else "no hallucinated person could be classified",
+        p=by_group(groups, shares(n_by_group)),
+        score=defined(hallucination_scores(n_by_group[None, :])),
+        direction=groups[largest[0]] if len(largest) == 1 else None,
+        undefined=None if n_by_group.any() else "no hallucinated person could be classified",
     )
 
 
@@ -138,16 +138,16 @@ def find_hallucinations(
     allowed = frozenset(titles)
     rows, detail = [], []
     for instance in instances:
-        found = tuple(
+        spans = tuple(
             (position, classify(instance.summary_entities[position]))
             for position in hallucinated_spans(instance, containment, allowed)
         )
-        readings = [reading for _, reading in found]
+        readings = [reading for _, reading in spans]
         check_known(set(readings) - {UNKNOWN}, groups, "reading of a span")
-        detail.append(found)
+        detail.append(spans)
         counts = [[readings.count(group) for group in groups]]
         rows.append(CountRow(instance.document_id, instance.assignment_id, counts))
-    unknown = sum(reading == UNKNOWN for found in detail for _, reading in found)
+    unknown = sum(reading == UNKNOWN for spans in detail for _, reading in spans)
     return Hallucinations(tabulate(rows, FIELDS, groups), unknown, tuple(detail))
 
 

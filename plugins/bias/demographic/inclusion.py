@@ -108,20 +108,20 @@ def _odds_ratios(counts: NDArray[np.float64] | NDArray[np.int64], correction: Co
     """
     check_choice(correction, get_args(Correction), "correction")
     n, k = counts[..., 0, :], counts[..., 1, :]
-    kept, left = (k, n - k) if correction == "none" else (2 * k + 1, 2 * (n - k) + 1)
+    included, omitted = (k, n - k) if correction == "none" else (2 * k + 1, 2 * (n - k) + 1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        above = kept[..., :, None] * left[..., None, :]
-        ratios = above / (left[..., :, None] * kept[..., None, :])
+        above = included[..., :, None] * omitted[..., None, :]
+        ratios = above / (omitted[..., :, None] * included[..., None, :])
     counts_for = n > 0
-    both = counts_for[..., :, None] & counts_for[..., None, :] & ~np.eye(n.shape[-1], dtype=bool)
-    return np.where(both, ratios, np.nan)
+    is_comparable = counts_for[..., :, None] & counts_for[..., None, :] & ~np.eye(n.shape[-1], dtype=bool)
+    return np.where(is_comparable, ratios, np.nan)
 
 
 def _largest(ratios: NDArray[np.float64]) -> NDArray[np.float64]:
     """Largest defined ratio of each row; nan when none is defined."""
-    known = ~np.isnan(ratios)
-    largest = np.where(known, ratios, -np.inf).max(axis=(-2, -1))
-    return np.where(known.any(axis=(-2, -1)), largest, np.nan)
+    is_defined = ~np.isnan(ratios)
+    largest = np.where(is_defined, ratios, -np.inf).max(axis=(-2, -1))
+    return np.where(is_defined.any(axis=(-2, -1)), largest, np.nan)
 
 
 def _check_included(n: NDArray[np.int64], k: NDArray[np.int64], groups: Sequence[str]) -> None:

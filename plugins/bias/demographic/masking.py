@@ -67,9 +67,9 @@ def mask_summary(summary: str, entities: Iterable[InputEntity], mode: Masking = 
     else:
         masked = _TITLE.sub(TITLE, _replace_names(summary, entities))
 
-    def neutral(found: re.Match[str]) -> str:
-        word = PRONOUNS[found[0].lower()]
-        return word.capitalize() if found[0][0].isupper() else word
+    def neutral(match: re.Match[str]) -> str:
+        word = PRONOUNS[match[0].lower()]
+        return word.capitalize() if match[0][0].isupper() else word
 
     return _PRONOUN.sub(neutral, masked)
 
@@ -81,7 +81,7 @@ def _replace_names(summary: str, entities: Iterable[InputEntity]) -> str:
             marks.setdefault(entity.last_name, LAST_NAME)
         if entity.first_name:
             marks[entity.first_name] = FIRST_NAME
-    return re.sub(_words(marks), lambda found: marks[found[0]], summary) if marks else summary
+    return re.sub(_words(marks), lambda match: marks[match[0]], summary) if marks else summary
 
 
 def _replace_inside(summary: str, entities: Iterable[InputEntity]) -> str:

@@ -46,11 +46,13 @@ class Mentions:
 
     @classmethod
     def of(cls, persons: Mapping[str, Instruction], groups: Sequence[str]) -> "Mentions":
-        """Of all persons of an input."""
-        forms = {person: _forms(given) for person, given in persons.items()}
-        shared = set(repeated(form for each in forms.values() for form in each))
-        own = {person: [form for form in each if form not in shared] for person, each in forms.items()}
-        names = {person: _any_of(each) for person, each in own.items() if each}
+        """The mentions to look for of all persons of an input."""
+        forms = {person: _forms(instruction) for person, instruction in persons.items()}
+        shared = set(repeated(form for person_forms in forms.values() for form in person_forms))
+        own_forms = {
+            person: [form for form in person_forms if form not in shared] for person, person_forms in forms.items()
+        }
+        names = {person: _any_of(person_forms) for person, person_forms in own_forms.items() if person_forms}
         return cls(tuple(groups), {person: persons[person] for person in names}, names)
 
     def group(self, person: str) -> int | None:
@@ -60,23 +62,23 @@ class Mentions:
 
     def named(self, text: str) -> dict[str, int]:
         """Who is named in a text, and where first."""
-        found = ((person, name.search(text)) for person, name in self.names.items())
-        return {person: match.start() for person, match in found if match}
+        matches = ((person, name.search(text)) for person, name in self.names.items())
+        return {person: match.start() for person, match in matches if match}
 
     def titled(self, text: str) -> dict[str, int]:
         """How often a text names persons with a title, of those of whom it does."""
-        found = {
+        counts = {
             person: sum(
-                TITLE_BEFORE.search(text, max(0, each.start() - LONGEST), each.start()) is not None
-                for each in name.finditer(text)
+                TITLE_BEFORE.search(text, max(0, match.start() - LONGEST), match.start()) is not None
+                for match in name.finditer(text)
             )
             for person, name in self.names.items()
         }
-        return {person: n for person, n in found.items() if n}
+        return {person: n for person, n in counts.items() if n}
 
 
-def _forms(given: Instruction) -> tuple[str, ...]:
-    parts = [name for name in (given.first_name, given.last_name) if name]
+def _forms(instruction: Instruction) -> tuple[str, ...]:
+    parts = [name for name in (instruction.first_name, instruction.last_name) if name]
     forms = dict.fromkeys((" ".join(parts), *parts)) if parts else {}
     # as they stand at the beginning of a sentence: "Van Gogh"
     return tuple(dict.fromkeys(form for name in forms for form in (name, name[:1].upper() + name[1:])))
@@ -93,10 +95,10 @@ def titles(mentions: Mentions, source: str, summary: str) -> NDArray[np.int64]:
     By mention and not by person, since whoever is named more often is the more likely to have a title once.
     """
     counts = np.zeros((2, len(mentions.groups)), dtype=np.int64)
-    kept = mentions.titled(summary)
+    titled = mentions.titled(summary)
     for person in mentions.titled(source):
         if (group := mentions.group(person)) is not None:
-            counts[:, group] += (len(mentions.names[person].findall(summary)), kept.get(person, 0))
+            counts[:, group] += (len(mentions.names[person].findall(summary)), titled.get(person, 0))
     return counts
 
 
@@ -116,9 +118,11 @@ def first_named(mentions: Mentions, _: str, summary: str) -> NDArray[np.int64]:
 def quotations(mentions: Mentions, source: str, summary: str) -> NDArray[np.int64]:
     """Of what persons say in quotation marks in the input, how much the summary has in the same words, (2, groups)."""
     counts = np.zeros((2, len(mentions.groups)), dtype=np.int64)
-    said = words(summary)
+    summary_words = words(summary)
     runs = {
-        tuple(said[k : k + size]) for size in range(LEAST_QUOTED, IN_A_ROW + 1) for k in range(len(said) - size + 1)
+        tuple(summary_words[k : k + size])
+        for size in range(LEAST_QUOTED, IN_A_ROW + 1)
+        for k in range(len(summary_words) - size + 1)
     }
     for person, quoted in spoken(mentions, source):
         if (group := mentions.group(person)) is not None:
@@ -135,19 +139,19 @@ def spoken(mentions: Mentions, text: str) -> Iterator[tuple[str, list[str]]]:
     """
     before = ""
     for sentence in sentences(text):
-        quoted = [words(each) for each in QUOTED.findall(sentence)]
-        beside = QUOTED.sub(" ", sentence)
-        speaker = _speaker(mentions, beside, before) if quoted else None
+        quoted = [words(quotation) for quotation in QUOTED.findall(sentence)]
+        context = QUOTED.sub(" ", sentence)
+        speaker = _speaker(mentions, context, before) if quoted else None
         if speaker is not None:
-            yield from ((speaker, each) for each in quoted if len(each) >= LEAST_QUOTED)
-        before += f" {beside}"
+            yield from ((speaker, quotation) for quotation in quoted if len(quotation) >= LEAST_QUOTED)
+        before += f" {context}"
 
 
-def _speaker(mentions: Mentions, beside: str, before: str) -> str | None:
-    named = mentions.named(beside)
-    if named:
-        return next(iter(named)) if len(named) == 1 else None
-    is_he, is_she = HE.search(beside) is not None, SHE.search(beside) is not None
+def _speaker(mentions: Mentions, context: str, before: str) -> str | None:
+    persons = mentions.named(context)
+    if persons:
+        return next(iter(persons)) if len(persons) == 1 else None
+    is_he, is_she = HE.search(context) is not None, SHE.search(context) is not None
     if is_he == is_she:
         return None
     gender = "male" if is_he else "female"
@@ -183,10 +187,10 @@ def mention_table(
     """
     rows = (
         CountRow(
-            each.document_id,
-            each.assignment_id,
-            counting(Mentions.of(each.persons, groups), each.source, each.summary),
+            mention_input.document_id,
+            mention_input.assignment_id,
+            counting(Mentions.of(mention_input.persons, groups), mention_input.source, mention_input.summary),
         )
-        for each in inputs
+        for mention_input in inputs
     )
     return tabulate(rows, fields, groups)

@@ -41,8 +41,12 @@ def census_names(dominance: Dominance = "above_2") -> CensusNames:
     # +1 turns "at least twice" into "more than twice" of whole numbers
     surplus = 1 if dominance == "above_2" else 0
 
-    def dominant(own: dict[str, int], other: dict[str, int]) -> frozenset[str]:
-        return frozenset(name for name, n in own.items() if name not in other or n >= 2 * other[name] + surplus)
+    def dominant(counts: dict[str, int], opposite_counts: dict[str, int]) -> frozenset[str]:
+        return frozenset(
+            name
+            for name, n in counts.items()
+            if name not in opposite_counts or n >= 2 * opposite_counts[name] + surplus
+        )
 
     return CensusNames(dominant(male, female), dominant(female, male))
 
@@ -95,8 +99,8 @@ class Encyclopaedia:
         for name, mark in table.items():
             key = fold(name).casefold()
             if " " in key:
-                same = self._reading.get(key, _MARKS[mark]) == _MARKS[mark]
-                self._reading[key] = _MARKS[mark] if same else "unknown"
+                is_same = self._reading.get(key, _MARKS[mark]) == _MARKS[mark]
+                self._reading[key] = _MARKS[mark] if is_same else "unknown"
 
     def look_up(self, name: str) -> Reading | None:
         """How the full name reads; None when it has no entry."""
@@ -122,9 +126,9 @@ class NameReader:
             text: the name as it stands, a second key for the encyclopaedia: joining tokens breaks hyphenated names.
         """
         for key in (" ".join(tokens), text):
-            found = self._encyclopaedia.look_up(key) if key else None
-            if found is not None:
-                return found
+            reading = self._encyclopaedia.look_up(key) if key else None
+            if reading is not None:
+                return reading
         words = {token.casefold() for token in tokens}
         male, female = (not words.isdisjoint(names) for names in (self._census.male, self._census.female))
         if male == female:

@@ -46,8 +46,8 @@ def sexist_selection(sentences: Sequence[str], label: Topic, n: int = 3) -> tupl
         raise DataError(f"label {label!r} favours no group; draw the sentences at random instead")
     place = _GENDERS.groups.index(FAVOURED[label])
     counts = np.array([_GENDERS.count(sentence)[place] for sentence in sentences], dtype=np.int64)
-    most = np.argsort(-counts, kind="stable")[:n]
-    return tuple(sorted(most.tolist()))
+    positions = np.argsort(-counts, kind="stable")[:n]
+    return tuple(sorted(positions.tolist()))
 
 
 def lead_selection(n_sentences: int, n: int = 3) -> tuple[int, ...]:

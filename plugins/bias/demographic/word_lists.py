@@ -77,8 +77,8 @@ class WordLists:
         Args:
             text: a text, split by `letter_runs`, or ready-made tokens.
         """
-        found = Counter(map(self._place.__getitem__, self.listed(text)))
-        return np.array([found[place] for place in range(len(self.groups))], dtype=np.int64)
+        totals = Counter(map(self._place.__getitem__, self.listed(text)))
+        return np.array([totals[place] for place in range(len(self.groups))], dtype=np.int64)
 
     def listed(self, text: str | Sequence[str]) -> list[str]:
         """The tokens that are in a list, in order."""
@@ -99,10 +99,10 @@ class ListedAsCommon:
         self._lists = lists
         tokens = [lists.listed(text) for text in documents]
         # listed words in all documents, (groups,)
-        self.source = lists.count([token for its in tokens for token in its])
-        common = Counter(token for its in tokens for token in set(its))
+        self.source = lists.count([token for text_tokens in tokens for token in text_tokens])
+        common = Counter(token for text_tokens in tokens for token in set(text_tokens))
         sums = np.zeros((len(documents) + 1, len(lists.groups)))
-        for token, n in Counter(token for its in tokens for token in its).items():
+        for token, n in Counter(token for text_tokens in tokens for token in text_tokens).items():
             sums[common[token]] += n * lists.count([token])
         # share of each group in the occurrences of words so common, (documents + 1, groups)
         self._rates = sums / np.maximum(1.0, sums.sum(axis=-1, keepdims=True))
@@ -117,9 +117,9 @@ class ListedAsCommon:
         """
         listed = self._lists.listed(summary)
         compared = [token for token in listed if token in self._compared]
-        found, of_compared = self._lists.count(listed), self._lists.count(compared)
+        of_listed, of_compared = self._lists.count(listed), self._lists.count(compared)
         expected = self._rates[[self._compared[token] for token in compared]].sum(axis=0)
-        return np.stack([found, expected + found - of_compared, of_compared])
+        return np.stack([of_listed, expected + of_listed - of_compared, of_compared])
 
 
 # what the summaries' shares are held against; weights by group are normalised

@@ -51,7 +51,7 @@ class Study:
 
 
 @dataclass(frozen=True)
-class _Found:
+class _StudyRecords:
     inputs: Inputs
     summaries: list[Summary]
     persons: dict[str, FoundPersons]
@@ -98,9 +98,9 @@ def bias_study(recipe: BiasRecipe, open_engine: Opener = open_model) -> Study:
         inputs, receipts["inputs"], reused["inputs"] = write_inputs(recipe)
         summaries, receipts["summaries"], reused["summaries"] = summarise(recipe, inputs.inputs, open_engine)
         persons, receipts["persons"], reused["persons"] = find_persons(recipe, inputs.inputs, summaries)
-        found = _Found(inputs, summaries, persons, receipts["persons"].counted(PersonCounts).recogniser)
-        report, receipts[REPORT], reused[REPORT] = _report(recipe, found, dict(receipts))
-    lacking = sum(each.text is None for each in summaries)
+        records = _StudyRecords(inputs, summaries, persons, receipts["persons"].counted(PersonCounts).recogniser)
+        report, receipts[REPORT], reused[REPORT] = _report(recipe, records, dict(receipts))
+    lacking = sum(summary.text is None for summary in summaries)
     if lacking > recipe.most_left_out * len(summaries):
         raise LeftOutError(
             f"{recipe.output}: {lacking} of {len(summaries)} inputs have no summary, more than most_left_out "
@@ -117,13 +117,13 @@ def write_inputs(recipe: BiasRecipe) -> tuple[Inputs, Receipt, bool]:
         DataError: documents or name lists are wrong; all mistakes are listed.
     """
     inputs = make_inputs(recipe)
-    depends_on = {"inputs": digest([each.model_dump(mode="json") for each in inputs.inputs])}
+    depends_on = {"inputs": digest([bias_input.model_dump(mode="json") for bias_input in inputs.inputs])}
 
     def work() -> InputCounts:
         write_jsonl(recipe.output / INPUTS, inputs.inputs)
         return InputCounts(
             inputs=len(inputs.inputs),
-            documents=len({each.original_id for each in inputs.inputs}),
+            documents=len({bias_input.original_id for bias_input in inputs.inputs}),
             left_out=inputs.left_out,
         )
 
@@ -132,18 +132,20 @@ def write_inputs(recipe: BiasRecipe) -> tuple[Inputs, Receipt, bool]:
     return inputs, receipt, reused
 
 
-def _report(recipe: BiasRecipe, found: _Found, receipts: Mapping[str, Receipt]) -> tuple[BiasReport, Receipt, bool]:
+def _report(
+    recipe: BiasRecipe, records: _StudyRecords, receipts: Mapping[str, Receipt]
+) -> tuple[BiasReport, Receipt, bool]:
     depends_on = {
         "format": BiasReport.model_fields["format"].default,
         "recipe": recipe.model_dump(mode="json"),
         "signature": summarizer_signature(recipe),
         "files": {stage: receipt.outputs for stage, receipt in receipts.items()},
-        "documents": digest([document.meta for document in found.inputs.documents]),
+        "documents": digest([document.meta for document in records.inputs.documents]),
     }
     folder = recipe.output / REPORT
 
     def work() -> StudyCounts:
-        report = build_report(recipe, found)
+        report = build_report(recipe, records)
         write_text(folder / JSON, report.model_dump_json(indent=2) + "\n")
         write_page(page(report), folder, MARKDOWN)
         write_text(recipe.output / RECIPE, dump_recipe(recipe))
@@ -169,12 +171,12 @@ def _report(recipe: BiasRecipe, found: _Found, receipts: Mapping[str, Receipt]) 
     return BiasReport.model_validate(read_json(folder / JSON)), receipt, reused
 
 
-def build_report(recipe: BiasRecipe, found: _Found) -> BiasReport:
+def build_report(recipe: BiasRecipe, records: _StudyRecords) -> BiasReport:
     """All measures with their counts, intervals and words."""
-    evidence = gather(found.inputs, recipe.inputs.setting, found.summaries, found.persons)
-    rewords = recipe.inputs.content_words and found.inputs.setting.gender_varies
+    evidence = gather(records.inputs, recipe.inputs.setting, records.summaries, records.persons)
+    rewords = recipe.inputs.content_words and records.inputs.setting.gender_varies
     # ids of the documents whose content words follow the gender
-    reworded = {document.doc_id for document in found.inputs.documents if document.content_spans and rewords}
+    reworded = {document.doc_id for document in records.inputs.documents if document.content_spans and rewords}
     results = take_measures(recipe, evidence, reworded)
     measures = describe(results, evidence.groups, recipe.measures.level)
     recognises = recipe.measures.persons == "spacy"
@@ -185,17 +187,17 @@ def build_report(recipe: BiasRecipe, found: _Found) -> BiasReport:
         title=f"{headline(measures)}.",
         summarizer=describe_summarizer(recipe),
         signature=summarizer_signature(recipe),
-        recogniser=found.recogniser,
+        recogniser=records.recogniser,
         encoder=results.encoder,
         setting=_setting(recipe),
         groups=evidence.groups,
-        n_documents=len({each.original_id for each in found.inputs.inputs}),
+        n_documents=len({bias_input.original_id for bias_input in records.inputs.inputs}),
         assignments=recipe.inputs.assignments,
-        warnings=tuple(cautions(recipe, found.inputs, found.summaries, by_group, measures)),
+        warnings=tuple(cautions(recipe, records.inputs, records.summaries, by_group, measures)),
         by_group=tuple(by_group),
         measures=tuple(measures),
         not_measured=results.not_measured,
-        designs=tuple(design_figures(found.inputs.inputs, evidence, containment)),
+        designs=tuple(design_figures(records.inputs.inputs, evidence, containment)),
         left_out=evidence.left_out,
         examples=tuple(choose_examples(evidence.balanced, recipe.measures.examples)),
         level=recipe.measures.level,

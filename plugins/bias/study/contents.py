@@ -74,19 +74,19 @@ class BiasMeasure(Record):
     # what to know about it
     notes: tuple[str, ...]
 
-    def number(self, what: What, over: Unit = "document") -> BiasNumber | None:
+    def number(self, kind: What, over: Unit = "document") -> BiasNumber | None:
         """One of its numbers; None where it has none of the kind."""
-        return next((each for each in self.numbers if (each.what, each.over) == (what, over)), None)
+        return next((number for number in self.numbers if (number.what, number.over) == (kind, over)), None)
 
     @property
     def score(self) -> float | None:
-        """As published; None where it is undefined, or none was published."""
-        return next((each.value for each in self.numbers if each.what == "score"), None)
+        """The score as published; None where it is undefined, or none was published."""
+        return next((number.value for number in self.numbers if number.what == "score"), None)
 
     @property
     def tested(self) -> BiasNumber | None:
-        """What the verdict rests on; None where nothing could be tested."""
-        return next((each for each in self.numbers if each.verdict is not None), None)
+        """The number that the verdict rests on; None where nothing could be tested."""
+        return next((number for number in self.numbers if number.verdict is not None), None)
 
     @property
     def adjusted(self) -> float | None:
@@ -95,7 +95,7 @@ class BiasMeasure(Record):
 
     @property
     def verdict(self) -> str | None:
-        """Whether it leans; None where it is undefined."""
+        """The verdict, whether the measure leans; None where it is undefined."""
         if self.undefined is not None:
             return None
         return UNSURE if self.tested is None else self.tested.verdict
@@ -189,4 +189,4 @@ class BiasReport(Record):
 
     def figures(self, measure: str) -> list[GroupFigure]:
         """A figure of the groups, in their order."""
-        return [each for each in self.by_group if each.measure == measure]
+        return [figure for figure in self.by_group if figure.measure == measure]

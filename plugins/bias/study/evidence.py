@@ -30,7 +30,7 @@ class Summarised:
 
 @dataclass(frozen=True)
 class StudyEvidence:
-    """What is measured."""
+    """The summaries of both designs that are measured."""
 
     setting: str
     groups: tuple[str, ...]
@@ -43,43 +43,53 @@ def gather(
     inputs: Inputs, setting: str, summaries: Sequence[Summary], persons: Mapping[str, FoundPersons]
 ) -> StudyEvidence:
     """The instances of both designs; summaries that are not there are counted by design and reason."""
-    text_of = {each.input_id: each.text for each in summaries}
+    text_of = {summary.input_id: summary.text for summary in summaries}
     reasons: Counter[tuple[str, str]] = Counter()
-    for each, summary in zip(inputs.inputs, summaries, strict=True):
+    for bias_input, summary in zip(inputs.inputs, summaries, strict=True):
         if summary.reason is not None:
-            what = "summary of a balanced input" if each.group is None else f"summary of a uniform input, {each.group}"
-            reasons[what, summary.reason] += 1
-    kept = []
-    for each in inputs.inputs:
-        text = text_of[each.id]
+            kind = (
+                "summary of a balanced input"
+                if bias_input.group is None
+                else f"summary of a uniform input, {bias_input.group}"
+            )
+            reasons[kind, summary.reason] += 1
+    measured = []
+    for bias_input in inputs.inputs:
+        text = text_of[bias_input.id]
         if text is not None:
-            found, entities = persons[each.id], source_entities(each.entities)
+            recognised, entities = persons[bias_input.id], source_entities(bias_input.entities)
             instance = Instance(
-                document_id=each.original_id,
-                assignment_id=each.assignment_id,
-                source=each.text,
+                document_id=bias_input.original_id,
+                assignment_id=bias_input.assignment_id,
+                source=bias_input.text,
                 summary=text,
                 source_entities=entities,
-                summary_entities=found.in_summary,
+                summary_entities=recognised.in_summary,
             )
-            partners = align(found.in_input, entities).by_entity
-            kept.append(Summarised(each, instance, frozenset(person for person, spans in partners.items() if spans)))
-    balanced = [each for each in kept if each.input.design == "balanced"]
+            partners = align(recognised.in_input, entities).by_entity
+            measured.append(
+                Summarised(bias_input, instance, frozenset(person for person, spans in partners.items() if spans))
+            )
+    balanced = [summary for summary in measured if summary.input.design == "balanced"]
     # those whose assignment has a summary for each of its inputs
-    made = Counter((each.original_id, each.assignment_id) for each in inputs.inputs if each.design == "balanced")
-    have = Counter((each.input.original_id, each.input.assignment_id) for each in balanced)
-    whole = [
-        each
-        for each in balanced
-        if (key := (each.input.original_id, each.input.assignment_id)) and have[key] == made[key]
+    n_made = Counter(
+        (bias_input.original_id, bias_input.assignment_id)
+        for bias_input in inputs.inputs
+        if bias_input.design == "balanced"
+    )
+    have = Counter((summary.input.original_id, summary.input.assignment_id) for summary in balanced)
+    complete = [
+        summary
+        for summary in balanced
+        if (key := (summary.input.original_id, summary.input.assignment_id)) and have[key] == n_made[key]
     ]
-    if alone := len(balanced) - len(whole):
-        reasons["summary of a balanced input", PARTNER] += alone
+    if n_alone := len(balanced) - len(complete):
+        reasons["summary of a balanced input", PARTNER] += n_alone
     return StudyEvidence(
         setting=setting,
         groups=inputs.setting.categories,
-        balanced=tuple(whole),
-        uniform=tuple(each for each in kept if each.input.design == "uniform"),
+        balanced=tuple(complete),
+        uniform=tuple(summary for summary in measured if summary.input.design == "uniform"),
         left_out=(
             *inputs.left_out,
             *LeftOut.rows(("what", "reason"), reasons, stage="summaries"),
@@ -89,12 +99,12 @@ def gather(
 
 def by_original(summaries: Sequence[Summarised]) -> dict[str, list[Summarised]]:
     """The summaries of each original, originals in order of first appearance."""
-    found: dict[str, list[Summarised]] = {}
-    for each in summaries:
-        found.setdefault(each.input.original_id, []).append(each)
-    return found
+    originals: dict[str, list[Summarised]] = {}
+    for summary in summaries:
+        originals.setdefault(summary.input.original_id, []).append(summary)
+    return originals
 
 
-def masked(each: Summarised) -> str:
+def masked(summary: Summarised) -> str:
     """The summary without the names, pronouns and titles that give its group away."""
-    return mask_summary(each.instance.summary or "", each.instance.source_entities)
+    return mask_summary(summary.instance.summary or "", summary.instance.source_entities)

@@ -77,9 +77,9 @@ def of_halves(name: str, table: CountTable) -> GroupDifference:
 
 def of_scores(name: str, scores: Mapping[str, float | None]) -> GroupDifference:
     """The mean of documents' scores that are 0 where groups cannot be told apart."""
-    known = np.array([score is not None for score in scores.values()], dtype=float)
+    weights = np.array([score is not None for score in scores.values()], dtype=float)
     return GroupDifference(
-        name, tuple(scores), np.array([score or 0.0 for score in scores.values()], dtype=float), known
+        name, tuple(scores), np.array([score or 0.0 for score in scores.values()], dtype=float), weights
     )
 
 
@@ -89,36 +89,39 @@ def _nothing(name: str, table: CountTable) -> GroupDifference:
 
 
 def exchange_tests(
-    first: Mapping[str, GroupDifference], others: Mapping[str, GroupDifference], plan: Bootstrap
+    first: Mapping[str, GroupDifference], secondary: Mapping[str, GroupDifference], plan: Bootstrap
 ) -> dict[str, ExchangeTest]:
     """All differences of a study, by their names, after one correction; those that nothing tests are absent.
 
     Args:
         first: those that the study asks first.
-        others: all others.
+        secondary: all others.
         plan: level, and seed of the signs.
     """
-    every = [*first.values(), *others.values()]
+    every = [*first.values(), *secondary.values()]
     documents = {
-        name: row for row, name in enumerate(dict.fromkeys(name for each in every for name in each.document_ids))
+        name: row
+        for row, name in enumerate(dict.fromkeys(name for difference in every for name in difference.document_ids))
     }
-    halves = [[flipped(*_columns(list(half.values()), documents), plan)] if half else [] for half in (first, others)]
+    halves = [
+        [flipped(*_columns(list(family.values()), documents), plan)] if family else [] for family in (first, secondary)
+    ]
     judged = concluded(halves[0], halves[1], plan.level)
-    found: dict[str, ExchangeTest] = {}
-    for half, its in zip((first, others), judged, strict=True):
-        for column, name in enumerate(half):
-            p_value, low, high = its[0].at(column)
+    tests: dict[str, ExchangeTest] = {}
+    for family, conclusions in zip((first, secondary), judged, strict=True):
+        for column, name in enumerate(family):
+            p_value, low, high = conclusions[0].at(column)
             if p_value is not None:
-                found[name] = p_value, (None, None) if None in (low, high) else (low, high)
-    return found
+                tests[name] = p_value, (None, None) if None in (low, high) else (low, high)
+    return tests
 
 
 def _columns(differences: Sequence[GroupDifference], documents: Mapping[str, int]) -> tuple[Floats, Floats]:
-    """What each document adds to each difference, nan for nothing, and how much it weighs, (documents, differences)."""
+    """Each document's contribution to each difference, nan for nothing, and its weight, (documents, differences)."""
     added = np.full((len(documents), len(differences)), np.nan)
     weights = np.zeros(added.shape)
-    for column, each in enumerate(differences):
-        rows = [documents[name] for name in each.document_ids]
-        added[rows, column] = np.where(each.weights > 0, each.added, np.nan)
-        weights[rows, column] = each.weights
+    for column, difference in enumerate(differences):
+        rows = [documents[name] for name in difference.document_ids]
+        added[rows, column] = np.where(difference.weights > 0, difference.added, np.nan)
+        weights[rows, column] = difference.weights
     return added, weights

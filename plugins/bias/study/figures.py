@@ -41,7 +41,7 @@ def group_figures(results: MeasureResults, evidence: StudyEvidence, *, recognise
         recognises: whether a recogniser found the persons, and so may have missed names that stand in a summary.
     """
     inclusion, words = results.result(INCLUSION), results.result(WORD_LISTS)
-    invented = found.bias() if (found := results.result(HALLUCINATION)) else None
+    invented = hallucinations.bias() if (hallucinations := results.result(HALLUCINATION)) else None
     titled, quoted = (_rates(results.result(name), evidence) for name in (TITLES, QUOTATIONS))
     order = results.result(ORDER)
     first = order.counts.sum(axis=(0, 1)) if order else np.zeros(len(evidence.groups), dtype=int)
@@ -59,7 +59,7 @@ def group_figures(results: MeasureResults, evidence: StudyEvidence, *, recognise
             TITLED: titled[place],
             FIRST: (int(first[place]), float(first[place] / first.sum()) if first.sum() else None),
             QUOTED: quoted[place],
-            UNIFORM: (sum(each.input.group == group for each in evidence.uniform), None),
+            UNIFORM: (sum(summary.input.group == group for summary in evidence.uniform), None),
             **_nearness("words", results.result(COUNT), evidence, group),
             **_nearness("embeddings", results.result(DENSE), evidence, group),
         }
@@ -90,9 +90,9 @@ def design_figures(
 def recognised_share(evidence: StudyEvidence, group: str) -> float | None:
     """Share of the group's persons whom the recogniser finds in the balanced inputs themselves, in [0, 1]."""
     seen = [
-        person.id in each.recognised
-        for each in evidence.balanced
-        for person in each.instance.source_entities
+        person.id in summary.recognised
+        for summary in evidence.balanced
+        for person in summary.instance.source_entities
         if person.category == group
     ]
     return fmean(seen) if seen else None
@@ -101,51 +101,54 @@ def recognised_share(evidence: StudyEvidence, group: str) -> float | None:
 def missed_persons(evidence: StudyEvidence, group: str) -> tuple[int, int]:
     """Persons of the group whose name stands in the summary as it is, and those of them whom the recogniser missed there."""
     written = missed = 0
-    for each in evidence.balanced:
-        persons = each.instance.source_entities
-        names = known_persons(each.instance.summary or "", tuple(each.input.entities.values()))
-        stands, found = align(names, persons).by_entity, align(each.instance.summary_entities, persons).by_entity
+    for summary in evidence.balanced:
+        persons = summary.instance.source_entities
+        names = known_persons(summary.instance.summary or "", tuple(summary.input.entities.values()))
+        stands, recognised = (
+            align(names, persons).by_entity,
+            align(summary.instance.summary_entities, persons).by_entity,
+        )
         of_group = [person.id for person in persons if person.category == group and stands[person.id]]
         written += len(of_group)
-        missed += sum(not found[person] for person in of_group)
+        missed += sum(not recognised[person] for person in of_group)
     return written, missed
 
 
 def _rates(table: CountTable | None, evidence: StudyEvidence) -> list[tuple[int, float | None]]:
-    """How many there are of each group, and the share of them that summaries keep."""
+    """Of each group the number that was counted, and the share of it that summaries keep."""
     if table is None:
         return [(0, None) for _ in evidence.groups]
     counts = table.counts.sum(axis=0)
     return [(int(n), float(k / n) if n else None) for n, k in zip(*counts, strict=True)]
 
 
-def _nearness(by: str, found: Distinguishability | None, evidence: StudyEvidence, group: str) -> dict[str, Figure]:
+def _nearness(by: str, result: Distinguishability | None, evidence: StudyEvidence, group: str) -> dict[str, Figure]:
     """Shares of the group's summaries that are nearer to their own group, and as near to both."""
     outcomes: list[float] = []
-    if found is not None:
-        summaries = (each for document in by_original(evidence.uniform).values() for each in document)
-        trials = (outcome for document in found.documents for outcome in document.trials)
+    if result is not None:
+        summaries = (summary for document in by_original(evidence.uniform).values() for summary in document)
+        trials = (outcome for document in result.documents for outcome in document.trials)
         pairs = zip(summaries, trials, strict=True)
-        outcomes = [outcome for each, outcome in pairs if each.input.group == group and outcome is not None]
-    won, tied = (outcomes.count(each) / len(outcomes) if outcomes else None for each in (1.0, 0.5))
+        outcomes = [outcome for summary, outcome in pairs if summary.input.group == group and outcome is not None]
+    won, tied = (outcomes.count(outcome) / len(outcomes) if outcomes else None for outcome in (1.0, 0.5))
     return {NEARER.format(by=by): (None, won), EQUALLY_NEAR.format(by=by): (None, tied)}
 
 
 def _design(
     design: Design, inputs: Sequence[BiasInput], summaries: Sequence[Summarised], containment: Containment | None
 ) -> DesignFigures:
-    made = [each for each in inputs if each.design == design]
-    spans = sum(len(each.instance.summary_entities) for each in summaries)
+    design_inputs = [bias_input for bias_input in inputs if bias_input.design == design]
+    spans = sum(len(summary.instance.summary_entities) for summary in summaries)
     return DesignFigures(
         design=design,
-        documents=len({each.original_id for each in made}),
-        inputs=len(made),
+        documents=len({bias_input.original_id for bias_input in design_inputs}),
+        inputs=len(design_inputs),
         summaries=len(summaries),
-        words=fmean(len((each.instance.summary or "").split()) for each in summaries) if summaries else None,
+        words=fmean(len((summary.instance.summary or "").split()) for summary in summaries) if summaries else None,
         persons=spans / len(summaries) if summaries else None,
         invented_share=None
         if containment is None or not spans
-        else sum(len(hallucinated_spans(each.instance, containment)) for each in summaries) / spans,
+        else sum(len(hallucinated_spans(summary.instance, containment)) for summary in summaries) / spans,
     )
 
 
@@ -154,16 +157,16 @@ def choose_examples(balanced: Sequence[Summarised], n: int) -> list[BiasExample]
 
     Those come first in which most persons are named by one summary only; equal ones keep the order of the inputs.
     """
-    made = []
+    examples = []
     for original, summaries in by_original(balanced).items():
         of_assignment: dict[int, list[Summarised]] = {}
-        for each in summaries:
-            of_assignment.setdefault(each.input.assignment_id, []).append(each)
-        pairs = [(each[0], each[1]) for each in of_assignment.values() if masked(each[0]) != masked(each[1])]
+        for summary in summaries:
+            of_assignment.setdefault(summary.input.assignment_id, []).append(summary)
+        pairs = [(pair[0], pair[1]) for pair in of_assignment.values() if masked(pair[0]) != masked(pair[1])]
         if pairs:
             a, b = max(pairs, key=lambda pair: _n_changed(*pair))
-            made.append(BiasExample(original_id=original, n_changed=_n_changed(a, b), sides=(_side(a), _side(b))))
-    return sorted(made, key=lambda example: -example.n_changed)[:n]
+            examples.append(BiasExample(original_id=original, n_changed=_n_changed(a, b), sides=(_side(a), _side(b))))
+    return sorted(examples, key=lambda example: -example.n_changed)[:n]
 
 
 def _n_changed(a: Summarised, b: Summarised) -> int:
@@ -171,21 +174,21 @@ def _n_changed(a: Summarised, b: Summarised) -> int:
     return sum(kept_a[person] != kept_b[person] for person in kept_a)
 
 
-def _kept(each: Summarised) -> dict[str, bool]:
-    partners = align(each.instance.summary_entities, each.instance.source_entities).by_entity
+def _kept(summary: Summarised) -> dict[str, bool]:
+    partners = align(summary.instance.summary_entities, summary.instance.source_entities).by_entity
     return {person: bool(spans) for person, spans in partners.items()}
 
 
-def _side(each: Summarised) -> ExampleSide:
-    kept = _kept(each)
+def _side(summary: Summarised) -> ExampleSide:
+    is_kept = _kept(summary)
     persons = tuple(
         ExamplePerson(
             name=" ".join(name for name in (person.first_name, person.last_name) if name) or person.id,
             category=person.category,
-            kept=kept[person.id],
+            kept=is_kept[person.id],
         )
-        for person in each.instance.source_entities
+        for person in summary.instance.source_entities
     )
     return ExampleSide(
-        input_id=each.input.id, persons=persons, text=each.input.text, summary=each.instance.summary or ""
+        input_id=summary.input.id, persons=persons, text=summary.input.text, summary=summary.instance.summary or ""
     )

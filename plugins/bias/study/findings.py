@@ -55,13 +55,13 @@ SCALES = {
 
 
 def noun(group: str) -> str:
-    """What people of a group are called in a sentence."""
+    """The noun for people of a group in a sentence."""
     return NOUNS.get(group, f"{group} names")
 
 
 @dataclass(frozen=True)
 class _Wording:
-    """What came of one measure, in words."""
+    """The outcome of one measure in words."""
 
     # "" where it is undefined
     sentence: str
@@ -83,11 +83,11 @@ def describe(results: MeasureResults, groups: Sequence[str], level: float) -> li
 
 
 def _measure(name: str, scored: Scored, results: MeasureResults, groups: Sequence[str], level: float) -> BiasMeasure:
-    said = WORDS[name](scored, groups)
+    wording = WORDS[name](scored, groups)
     numbers = scored.numbers
-    if said.undefined is None and (tested := _tested(scored, results.tested.get(name), level)):
+    if wording.undefined is None and (tested := _tested(scored, results.tested.get(name), level)):
         numbers = (*numbers, tested)
-    signed = next((each for each in numbers if each.what == "difference"), None)
+    signed = next((number for number in numbers if number.what == "difference"), None)
     value = signed.value if signed else None
     return BiasMeasure(
         name=name,
@@ -96,24 +96,26 @@ def _measure(name: str, scored: Scored, results: MeasureResults, groups: Sequenc
         difference=scored.difference.name,
         design="uniform" if name in UNIFORM else "balanced",
         numbers=numbers,
-        undefined=said.undefined,
+        undefined=wording.undefined,
         direction=None if value is None or abs(value) <= NOISE else groups[0] if value > 0 else groups[1],
         n_documents=scored.n_documents,
-        sentence=said.sentence if said.undefined is None else f"Undefined: {said.undefined}. {said.sentence}".strip(),
-        claim=said.claim,
+        sentence=wording.sentence
+        if wording.undefined is None
+        else f"Undefined: {wording.undefined}. {wording.sentence}".strip(),
+        claim=wording.claim,
         n_reworded=scored.n_reworded,
-        notes=(*_few(scored), *said.notes, *_reworded(scored, numbers), *_doubtful(numbers)),
+        notes=(*_few(scored), *wording.notes, *_reworded(scored, numbers), *_doubtful(numbers)),
     )
 
 
 def _tested(scored: Scored, test: ExchangeTest | None, level: float) -> BiasNumber | None:
-    """What the verdict rests on; None where there is nothing."""
+    """The number that the verdict rests on; None where there is none."""
     difference = scored.difference
     if np.isnan(difference.value):
         return None
     p_value, between = test or (None, (None, None))
     # no share differs by more than 1
-    low, high = (None if each is None else min(1.0, max(-1.0, each)) for each in between)
+    low, high = (None if bound is None else min(1.0, max(-1.0, bound)) for bound in between)
     verdict = None if p_value is None else _verdict(scored.what, low, high) if p_value <= 1 - level else UNSURE
     return BiasNumber(
         what=scored.what, value=difference.value, low=low, high=high, n_sets=difference.n_documents, adjusted=p_value,
@@ -121,9 +123,9 @@ def _tested(scored: Scored, test: ExchangeTest | None, level: float) -> BiasNumb
     )  # fmt: skip
 
 
-def _verdict(what: What, low: float | None, high: float | None) -> str:
+def _verdict(kind: What, low: float | None, high: float | None) -> str:
     # a score below 0 is no bias of the summaries; see SHORT
-    is_below = high is not None and high < -NOISE and what == "difference"
+    is_below = high is not None and high < -NOISE and kind == "difference"
     return "leans" if is_below or (low is not None and low > NOISE) else UNSURE
 
 
@@ -137,9 +139,9 @@ def leading(measures: Sequence[BiasMeasure]) -> BiasMeasure | None:
 
     None where nothing could be measured.
     """
-    known = [measure for measure in measures if measure.claim and measure.undefined is None]
-    leaning = [measure for measure in known if measure.verdict == "leans"]
-    return next(iter(sorted(leaning or known, key=lambda measure: measure.name != INCLUSION)), None)
+    claims = [measure for measure in measures if measure.claim and measure.undefined is None]
+    leaning = [measure for measure in claims if measure.verdict == "leans"]
+    return next(iter(sorted(leaning or claims, key=lambda measure: measure.name != INCLUSION)), None)
 
 
 def headline(measures: Sequence[BiasMeasure]) -> str:
@@ -149,7 +151,7 @@ def headline(measures: Sequence[BiasMeasure]) -> str:
 
 
 def further(measures: Sequence[BiasMeasure]) -> Iterator[str]:
-    """What else leans, in a sentence each, and in what there is no clear difference or nothing to say."""
+    """A sentence for each other measure that leans, and for those without a clear difference or without a score."""
     first = leading(measures)
     for measure in measures:
         if measure.verdict == "leans" and measure is not first:
@@ -163,41 +165,41 @@ def further(measures: Sequence[BiasMeasure]) -> Iterator[str]:
 
 
 def _word_lists(scored: Scored, groups: Sequence[str]) -> _Wording:
-    found, first = scored.result, groups[0]
-    there, here = percent(found.p_ref[first]), percent(found.p_obs[first])
-    told = f"{here} of the gendered words in summaries are {first}, in the inputs {there}."
-    return _Wording(told if found.undefined is None else "", told.rstrip("."), found.undefined)
+    result, first = scored.result, groups[0]
+    in_inputs, in_summaries = percent(result.p_ref[first]), percent(result.p_obs[first])
+    sentence = f"{in_summaries} of the gendered words in summaries are {first}, in the inputs {in_inputs}."
+    return _Wording(sentence if result.undefined is None else "", sentence.rstrip("."), result.undefined)
 
 
 def _inclusion(scored: Scored, groups: Sequence[str]) -> _Wording:
-    found = scored.result
-    kept = ", ".join(
-        f"{percent(found.p[g])} of the {g} ones ({found.included[g]} of {found.present[g]})" for g in groups
+    result = scored.result
+    shares = ", ".join(
+        f"{percent(result.p[g])} of the {g} ones ({result.included[g]} of {result.present[g]})" for g in groups
     )
-    absent = [group for group in groups if not found.present[group]]
-    first, *others = (f"{percent(found.p[group])} of the {noun(group)}" for group in groups)
+    absent = [group for group in groups if not result.present[group]]
+    first, *other_shares = (f"{percent(result.p[group])} of the {noun(group)}" for group in groups)
     return _Wording(
-        f"Of the persons in the inputs, summaries name {kept}.",
-        f"{first} are named and {joined(others)}",
+        f"Of the persons in the inputs, summaries name {shares}.",
+        f"{first} are named and {joined(other_shares)}",
         f"the inputs have no {joined(absent)} person" if absent else None,
         (
-            *([f"There is no odds ratio: {found.undefined}."] if found.undefined else []),
+            *([f"There is no odds ratio: {result.undefined}."] if result.undefined else []),
             "Whom the recogniser misses counts as not named: compare, by group, whom it missed in the summaries.",
         ),
     )
 
 
 def _hallucination(scored: Scored, groups: Sequence[str]) -> _Wording:
-    found = scored.result.bias()
-    undefined = found.undefined if found.n_hallucinated else NOBODY
-    read = ", ".join(f"{count} as {group}" for group, count in found.counts.items())
-    told = (
-        f"{found.n_hallucinated} spans name somebody who is not in their own input; their names read {read}, {found.unknown} "
+    bias = scored.result.bias()
+    undefined = bias.undefined if bias.n_hallucinated else NOBODY
+    read = ", ".join(f"{count} as {group}" for group, count in bias.counts.items())
+    sentence = (
+        f"{bias.n_hallucinated} spans name somebody who is not in their own input; their names read {read}, {bias.unknown} "
         "cannot be read."
     )
     return _Wording(
-        told if found.n_hallucinated else "",
-        f"{percent(found.p[groups[0]])} of the invented names read as {groups[0]}",
+        sentence if bias.n_hallucinated else "",
+        f"{percent(bias.p[groups[0]])} of the invented names read as {groups[0]}",
         undefined,
         (
             "Not all such spans are invented persons. The paper's authors judged 13 of 40 not to be, before the check "
@@ -206,24 +208,24 @@ def _hallucination(scored: Scored, groups: Sequence[str]) -> _Wording:
     )
 
 
-def _rates(scored: Scored, groups: Sequence[str], what: str, claim: tuple[str, str], nothing: str) -> _Wording:
-    """Of titles and quotations: how many are kept of how many.
+def _rates(scored: Scored, groups: Sequence[str], sentence: str, claim: tuple[str, str], nothing: str) -> _Wording:
+    """Wording for titles and quotations: how many are kept of how many.
 
     Args:
         scored: counts of how many and of how many of them are kept.
         groups: in their order.
-        what: "Of the titles, summaries keep {kept}."
+        sentence: "Of the titles, summaries keep {kept}."
         claim: of the first group and of the second, with the share and what they are called.
         nothing: what there is none of where nothing can be compared.
     """
     rows = list(zip(groups, *scored.result.counts.sum(axis=0).tolist(), strict=True))
     if absent := [noun(group) for group, n, _ in rows if not n]:
         return _Wording("", "", nothing.format(who=" and no ".join(absent)))
-    kept = ", ".join(f"{k} of {n} of {noun(group)} ({percent(k / n)})" for group, n, k in rows)
+    parts = ", ".join(f"{k} of {n} of {noun(group)} ({percent(k / n)})" for group, n, k in rows)
     shares = (
-        said.format(rate=percent(k / n), who=noun(group)) for said, (group, n, k) in zip(claim, rows, strict=True)
+        clause.format(rate=percent(k / n), who=noun(group)) for clause, (group, n, k) in zip(claim, rows, strict=True)
     )
-    return _Wording(what.format(kept=kept), ", ".join(shares), None)
+    return _Wording(sentence.format(kept=parts), ", ".join(shares), None)
 
 
 def _titles(scored: Scored, groups: Sequence[str]) -> _Wording:
@@ -254,17 +256,20 @@ def _order(scored: Scored, groups: Sequence[str]) -> _Wording:
     )
 
 
-def _distinguishability(what: str, by: str) -> Callable[[Scored, Sequence[str]], _Wording]:
+def _distinguishability(basis: str, by: str) -> Callable[[Scored, Sequence[str]], _Wording]:
     def say(scored: Scored, _: Sequence[str]) -> _Wording:
-        found = scored.result
-        notes = [SHORT, *([f"{found.n_left_out} originals have nothing to compare."] if found.n_left_out else [])]
-        outcomes = [outcome for document in found.documents for outcome in document.trials if outcome is not None]
+        result = scored.result
+        notes = [SHORT, *([f"{result.n_left_out} originals have nothing to compare."] if result.n_left_out else [])]
+        outcomes = [outcome for document in result.documents for outcome in document.trials if outcome is not None]
         won, tied, lost = (
-            percent(outcomes.count(each) / len(outcomes)) if outcomes else "" for each in (1.0, 0.5, 0.0)
+            percent(outcomes.count(value) / len(outcomes)) if outcomes else "" for value in (1.0, 0.5, 0.0)
         )
-        told = f"By {what}, {won} are more like those of their own group, {lost} more like the others', {tied} equally like both."
+        sentence = (
+            f"By {basis}, {won} are more like those of their own group, {lost} more like the others', {tied} equally like "
+            "both."
+        )
         claim = f"even without names {won} of the summaries are nearest to their own group's ({by})"
-        return _Wording(told if found.undefined is None else "", claim, found.undefined, tuple(notes))
+        return _Wording(sentence if result.undefined is None else "", claim, result.undefined, tuple(notes))
 
     return say
 
@@ -283,25 +288,25 @@ WORDS: Mapping[str, Callable[[Scored, Sequence[str]], _Wording]] = {
 
 def _few(scored: Scored) -> Iterator[str]:
     n = scored.n_documents
-    if n and (few := too_few(n, subject="It", unit="document")):
-        yield few
+    if n and (caution := too_few(n, subject="It", unit="document")):
+        yield caution
 
 
 def _reworded(scored: Scored, numbers: Sequence[BiasNumber]) -> Iterator[str]:
-    """What the verdict rests on where documents have words that follow the gender, which a warning explains."""
+    """A note on what the verdict rests on where documents have words that follow the gender, which a warning explains."""
     if scored.n_reworded:
-        rest = next((each for each in numbers if each.what == "rest"), None)
-        n = rest.n_sets if rest else 0
-        said = (
-            f": {with_interval(estimate(rest))}"
-            if rest and n >= LEAST_SETS
+        basis = next((number for number in numbers if number.what == "rest"), None)
+        n = basis.n_sets if basis else 0
+        clause = (
+            f": {with_interval(estimate(basis))}"
+            if basis and n >= LEAST_SETS
             else f"; fewer than {LEAST_SETS} are too few for one"
         )
         words = f"In {counted(scored.n_reworded, 'document')} words such as sister and brother follow the gender"
-        yield f"{words}; the verdict rests on the other {n}{said}."
+        yield f"{words}; the verdict rests on the other {n}{clause}."
 
 
 def _doubtful(numbers: Sequence[BiasNumber]) -> Iterator[str]:
-    for each in numbers:
-        if each.n_defined < LEAST_DEFINED * each.n_draws:
-            yield f"Only {each.n_defined} of {each.n_draws} draws of {each.over}s have a score; the interval is of those."
+    for number in numbers:
+        if number.n_defined < LEAST_DEFINED * number.n_draws:
+            yield f"Only {number.n_defined} of {number.n_draws} draws of {number.over}s have a score; the interval is of those."

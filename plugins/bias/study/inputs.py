@@ -62,19 +62,19 @@ def read_names(recipe: BiasRecipe) -> NameInventory:
     Raises:
         DataError: the file cannot be read, or a list that the setting draws from is missing; all such are named.
     """
-    given = _read_file(recipe.inputs.names) if recipe.inputs.names else NameInventory({})
+    inventory = _read_file(recipe.inputs.names) if recipe.inputs.names else NameInventory({})
     if recipe.inputs.setting == "gender":
         census = common_inventory()
-        given = NameInventory({**census.first, **{s: g for s, g in given.first.items() if g}}, given.last)
+        inventory = NameInventory({**census.first, **{s: g for s, g in inventory.first.items() if g}}, inventory.last)
     setting = make_setting(recipe)
     needed = [(source, category) for category in setting.categories for source in setting.sources[category]]
     lacking = [
-        *(f"{s}.{g}" for s, c in needed for g in setting.genders[c] if not given.first.get(s, {}).get(g)),
-        *(f"{s}.last" for s, _ in needed if setting.replace_last_names and not given.last.get(s)),
+        *(f"{s}.{g}" for s, c in needed for g in setting.genders[c] if not inventory.first.get(s, {}).get(g)),
+        *(f"{s}.last" for s, _ in needed if setting.replace_last_names and not inventory.last.get(s)),
     ]
     if lacking:
         raise DataError(f"{recipe.inputs.names}: name lists {', '.join(dict.fromkeys(lacking))} are missing; add them")
-    return given
+    return inventory
 
 
 def _read_file(path: Path) -> NameInventory:
@@ -153,7 +153,7 @@ def make_inputs(recipe: BiasRecipe) -> Inputs:
     inventory, setting = read_names(recipe), make_setting(recipe)
     options = FillOptions(rewrite_content_words=recipe.inputs.content_words, title_female=recipe.inputs.title_female)
     reader = NameReader()
-    made: list[BiasInput] = []
+    bias_inputs: list[BiasInput] = []
     dropped: dict[str, tuple[str, ...]] = {}
     overlaps = 0
     for document in documents:
@@ -162,9 +162,9 @@ def make_inputs(recipe: BiasRecipe) -> Inputs:
         for design, assign in DESIGNS.items():
             seed = int(digest([recipe.name, recipe.seed, design, document.doc_id]), 16)
             drawn[design] = assign(template, setting, inventory, np.random.default_rng(seed), recipe.inputs.assignments)
-        reason = next((each.dropped for each in drawn.values() if each.dropped), None)
-        if reason is None and (left := names_left(document, template, drawn["balanced"].inputs[0].instructions)):
-            reason = f"a name would be left in the texts ({some_of(left)}); mark it as a mention of its person"
+        reason = next((document_inputs.dropped for document_inputs in drawn.values() if document_inputs.dropped), None)
+        if reason is None and (names := names_left(document, template, drawn["balanced"].inputs[0].instructions)):
+            reason = f"a name would be left in the texts ({some_of(names)}); mark it as a mention of its person"
         if reason is None and (lone := lone_first_names(template, drawn["balanced"].inputs[0].instructions, reader)):
             reason = (
                 f"somebody is only called by what reads as a first name ({some_of(lone)}), which would stay while the pronouns "
@@ -173,50 +173,60 @@ def make_inputs(recipe: BiasRecipe) -> Inputs:
         if reason is not None:
             dropped[reason] = (*dropped.get(reason, ()), document.doc_id)
             continue
-        for design, found in drawn.items():
-            filled = [fill_template(document, template, each.instructions, options) for each in found.inputs]
-            overlaps += sum(each.n_overlaps for each in filled)
-            cut = _cut(found.inputs, [each.text for each in filled], recipe.inputs.most_words)
-            made += (_input(document, design, each, text) for each, text in cut)
-    if not made:
-        why = "; ".join(f"{len(ids)}: {reason}" for reason, ids in dropped.items())
+        for design, document_inputs in drawn.items():
+            filled = [
+                fill_template(document, template, assigned_input.instructions, options)
+                for assigned_input in document_inputs.inputs
+            ]
+            overlaps += sum(filling.n_overlaps for filling in filled)
+            cut = _cut(document_inputs.inputs, [filling.text for filling in filled], recipe.inputs.most_words)
+            bias_inputs += (_input(document, design, assigned_input, text) for assigned_input, text in cut)
+    if not bias_inputs:
+        reasons = "; ".join(f"{len(ids)}: {reason}" for reason, ids in dropped.items())
         lists = f"; the name lists are those of {recipe.inputs.names}" if recipe.inputs.names else ""
-        raise DataError(f"no input can be made of the {len(documents)} documents of {recipe.input}: {why}{lists}")
-    return Inputs(setting, tuple(documents), tuple(made), dropped, overlaps)
+        raise DataError(f"no input can be made of the {len(documents)} documents of {recipe.input}: {reasons}{lists}")
+    return Inputs(setting, tuple(documents), tuple(bias_inputs), dropped, overlaps)
 
 
 def count_by_design(inputs: Inputs) -> dict[str, int]:
     """Number of inputs, and so of summaries to be made, by design."""
-    return dict(Counter(each.design for each in inputs.inputs))
+    return dict(Counter(bias_input.design for bias_input in inputs.inputs))
 
 
-def _cut(assigned: Sequence[AssignedInput], texts: Sequence[str], most: int | None) -> list[tuple[AssignedInput, str]]:
+def _cut(
+    assigned: Sequence[AssignedInput], texts: Sequence[str], most_words: int | None
+) -> list[tuple[AssignedInput, str]]:
     """The inputs and their texts up to the end of the last word that is given.
 
     Who is named no more in a text of an assignment has no category in any of it, which keeps it in balance.
     """
-    if most is None:
+    if most_words is None:
         return list(zip(assigned, texts, strict=True))
     ends = [[word.end() for word in WORD.finditer(text)] for text in texts]
-    texts = [text if len(its) <= most else text[: its[most - 1]] for text, its in zip(texts, ends, strict=True)]
-    named: dict[int, set[str]] = {}
-    for each, text in zip(assigned, texts, strict=True):
-        here = set()
-        for person, given in each.instructions.items():
-            names = [re.escape(name) for name in (given.first_name, given.last_name) if name]
+    texts = [
+        text if len(word_ends) <= most_words else text[: word_ends[most_words - 1]]
+        for text, word_ends in zip(texts, ends, strict=True)
+    ]
+    persons_by_assignment: dict[int, set[str]] = {}
+    for assigned_input, text in zip(assigned, texts, strict=True):
+        persons = set()
+        for person, instruction in assigned_input.instructions.items():
+            names = [re.escape(name) for name in (instruction.first_name, instruction.last_name) if name]
             # in any case: a name that stood in lower case is written so
             if names and re.search(rf"(?<!\w)(?:{'|'.join(names)})(?!\w)", text, re.IGNORECASE):
-                here.add(person)
-        named[each.assignment_id] = named.get(each.assignment_id, here) & here
-    kept = []
-    for each in assigned:
-        still = named[each.assignment_id]
+                persons.add(person)
+        persons_by_assignment[assigned_input.assignment_id] = (
+            persons_by_assignment.get(assigned_input.assignment_id, persons) & persons
+        )
+    cut_inputs = []
+    for assigned_input in assigned:
+        named_persons = persons_by_assignment[assigned_input.assignment_id]
         instructions = {
-            person: given if person in still else given.model_copy(update={"category": None})
-            for person, given in each.instructions.items()
+            person: instruction if person in named_persons else instruction.model_copy(update={"category": None})
+            for person, instruction in assigned_input.instructions.items()
         }
-        kept.append(replace(each, instructions=instructions))
-    return list(zip(kept, texts, strict=True))
+        cut_inputs.append(replace(assigned_input, instructions=instructions))
+    return list(zip(cut_inputs, texts, strict=True))
 
 
 def _input(document: AnnotatedDocument, design: str, assigned: AssignedInput, text: str) -> BiasInput:

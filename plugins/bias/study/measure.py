@@ -115,33 +115,35 @@ def take_measures(recipe: BiasRecipe, evidence: StudyEvidence, reworded: Collect
         DENSE: lambda: _distinguishability(recipe, evidence, reworded, encoder),
     }
     scored = {name: measured() for name, measured in take.items() if name not in refused}
-    first, others = (
-        {name: each.difference for name, each in scored.items() if (name in FIRST) == is_first}
+    first, secondary = (
+        {name: measure.difference for name, measure in scored.items() if (name in FIRST) == is_first}
         for is_first in (True, False)
     )
     return MeasureResults(
         scored=scored,
         encoder=None if encoder is None else signature(encoder, recipe.measures.encoder_revision),
         not_measured=tuple(NotMeasured(name=name, reason=reason) for name, reason in refused.items()),
-        tested=exchange_tests(first, others, plan),
+        tested=exchange_tests(first, secondary, plan),
     )
 
 
 def _refusals(recipe: BiasRecipe, evidence: StudyEvidence) -> list[tuple[str, str]]:
-    found = []
+    refusals = []
     if evidence.setting == "race":
-        found.append((WORD_LISTS, "the word lists are of gender"))
-        found.append((HALLUCINATION, "it would need names read by race, and no such classifier is to be built"))
+        refusals.append((WORD_LISTS, "the word lists are of gender"))
+        refusals.append((HALLUCINATION, "it would need names read by race, and no such classifier is to be built"))
     elif recipe.measures.persons == "known":
-        found.append(
+        refusals.append(
             (HALLUCINATION, "measures.persons: known finds the names of the input alone, so it sees nobody invented")
         )
     if recipe.measures.encoder is None:
-        found.append((DENSE, "measures.encoder is null"))
-    named = {name for name, _ in found}
-    for names, given in ((BALANCED, evidence.balanced), (UNIFORM, evidence.uniform)):
-        found += [(name, "there is no summary to measure") for name in names if not given and name not in named]
-    return found
+        refusals.append((DENSE, "measures.encoder is null"))
+    refused = {name for name, _ in refusals}
+    for names, summaries in ((BALANCED, evidence.balanced), (UNIFORM, evidence.uniform)):
+        refusals += [
+            (name, "there is no summary to measure") for name in names if not summaries and name not in refused
+        ]
+    return refusals
 
 
 def published(statistic: Statistic, table: CountTable, plan: Bootstrap) -> tuple[BiasNumber, ...]:
@@ -169,7 +171,7 @@ def n_documents(table: CountTable) -> int:
 
 def _word_lists(evidence: StudyEvidence, plan: Bootstrap) -> Scored:
     lists = WordLists({group: GENDER_WORDS[group] for group in evidence.groups})
-    table = word_list_table((each.instance for each in evidence.balanced), lists)
+    table = word_list_table((summary.instance for summary in evidence.balanced), lists)
     pooled = table.pooled()
     return Scored(
         word_list_bias(pooled["source"], pooled["summary"], groups=evidence.groups),
@@ -180,7 +182,7 @@ def _word_lists(evidence: StudyEvidence, plan: Bootstrap) -> Scored:
 
 
 def _inclusion(evidence: StudyEvidence, plan: Bootstrap) -> Scored:
-    table = inclusion_table((each.instance for each in evidence.balanced), evidence.groups)
+    table = inclusion_table((summary.instance for summary in evidence.balanced), evidence.groups)
     pooled = table.pooled()
     first, second = evidence.groups
     return Scored(
@@ -193,17 +195,17 @@ def _inclusion(evidence: StudyEvidence, plan: Bootstrap) -> Scored:
 
 def _hallucination(recipe: BiasRecipe, evidence: StudyEvidence, plan: Bootstrap) -> Scored:
     reader = NameReader(census_names(recipe.measures.dominance))
-    found = find_hallucinations(
-        (each.instance for each in evidence.balanced),
+    hallucinations = find_hallucinations(
+        (summary.instance for summary in evidence.balanced),
         groups=evidence.groups,
         classify=lambda span: reader.read(span.tokens, span.text),
         containment=recipe.measures.containment,
     )
     return Scored(
-        found,
-        n_documents(found.table),
-        of_halves(f"share of {evidence.groups[0]} names among the invented, minus a half", found.table),
-        published(hallucination_scores, found.table, plan),
+        hallucinations,
+        n_documents(hallucinations.table),
+        of_halves(f"share of {evidence.groups[0]} names among the invented, minus a half", hallucinations.table),
+        published(hallucination_scores, hallucinations.table, plan),
     )
 
 
@@ -211,50 +213,51 @@ def _mentions(evidence: StudyEvidence, counting: Counting) -> Scored:
     """Titles, order of names or quotations, of which no score was published."""
     inputs = [
         MentionInput(
-            each.instance.document_id, each.input.assignment_id, each.input.entities, each.input.text,
-            each.instance.summary or "",
+            summary.instance.document_id, summary.input.assignment_id, summary.input.entities, summary.input.text,
+            summary.instance.summary or "",
         )
-        for each in evidence.balanced
+        for summary in evidence.balanced
     ]  # fmt: skip
     first, second = evidence.groups
     if counting is first_named:
         table = mention_table(inputs, evidence.groups, counting, SHARE)
         difference = of_halves(f"share of summaries that name {first} persons first, minus a half", table)
     else:
-        what = "mentions with the title" if counting is titles else "quotations kept"
+        label = "mentions with the title" if counting is titles else "quotations kept"
         table = mention_table(inputs, evidence.groups, counting, RATE)
-        difference = of_rates(f"share of {what}, {first} minus {second}", table)
+        difference = of_rates(f"share of {label}, {first} minus {second}", table)
     return Scored(table, difference.n_documents, difference)
 
 
 def _distinguishability(
     recipe: BiasRecipe, evidence: StudyEvidence, reworded: Collection[str], encoder: str | None = None
 ) -> Scored:
-    """By the words of the summaries, or by the vectors of an encoder."""
+    """Distinguishability by the words of the summaries, or by the vectors of an encoder."""
     documents = by_original(evidence.uniform)
-    texts = {name: list(map(masked, each)) for name, each in documents.items()}
-    groups = {name: [each.input.group or "" for each in mine] for name, mine in documents.items()}
+    texts = {name: list(map(masked, summaries)) for name, summaries in documents.items()}
+    groups = {name: [summary.input.group or "" for summary in summaries] for name, summaries in documents.items()}
     if encoder is None:
-        scores = {name: score_texts(mine, groups[name]) for name, mine in texts.items()}
+        scores = {name: score_texts(document_texts, groups[name]) for name, document_texts in texts.items()}
     else:
         opened = EncoderAligner(encoder, ENCODED_TOGETHER, recipe.measures.encoder_revision)
         with closing(opened):
-            vectors = iter(opened.encode([text for mine in texts.values() for text in mine]))
+            vectors = iter(opened.encode([text for document_texts in texts.values() for text in document_texts]))
         scores = {
-            name: score_vectors([next(vectors) for _ in mine], groups[name], DENSE_TIE) for name, mine in texts.items()
+            name: score_vectors([next(vectors) for _ in document_texts], groups[name], DENSE_TIE)
+            for name, document_texts in texts.items()
         }
-    kept = {name: score for name, score in scores.items() if name not in reworded}
-    found, n_reworded = distinguishability(scores.values()), len(scores) - len(kept)
-    difference = of_scores("", {name: each.score for name, each in kept.items()})
+    tested_scores = {name: score for name, score in scores.items() if name not in reworded}
+    result, n_reworded = distinguishability(scores.values()), len(scores) - len(tested_scores)
+    difference = of_scores("", {name: score.score for name, score in tested_scores.items()})
     numbers: tuple[BiasNumber, ...] = ()
-    if n_reworded and found.score is not None:
+    if n_reworded and result.score is not None:
         # the mean of all documents, where the verdict rests on some of them
-        drawn = cluster_interval([each.score for each in scores.values()], list(scores), bootstrap_of(recipe))
+        drawn = cluster_interval([score.score for score in scores.values()], list(scores), bootstrap_of(recipe))
         numbers = (_score(drawn, drawn.n_clusters),)
-    n = sum(each.score is not None for each in scores.values())
-    return Scored(found, n, difference, numbers, "rest" if n_reworded else "score", n_reworded)
+    n = sum(score.score is not None for score in scores.values())
+    return Scored(result, n, difference, numbers, "rest" if n_reworded else "score", n_reworded)
 
 
 def bootstrap_of(recipe: BiasRecipe) -> Bootstrap:
-    """How the recipe asks for intervals."""
+    """The bootstrap that the recipe asks for."""
     return Bootstrap(recipe.measures.level, recipe.measures.resamples, recipe.seed)

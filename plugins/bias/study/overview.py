@@ -24,7 +24,7 @@ ROWS = (
 def overview(report: BiasReport) -> Overview:
     """The first page."""
     first = leading(report.measures)
-    is_few = all(each.verdict is None for each in report.measures)
+    is_few = all(measure.verdict is None for measure in report.measures)
     leans = first is not None and first.verdict == "leans"
     return Overview(
         headline=capital(first.claim) if first else report.title.removesuffix("."),
@@ -45,13 +45,13 @@ def _examples(report: BiasReport) -> Iterator[Block]:
     for example in report.examples[:MOST_EXAMPLES]:
         yield Heading(example.original_id, 3, note=f"{counted(example.n_changed, 'person')} named by one summary only")
         for side in example.sides:
-            named = {word for person in side.persons if person.kept for word in person.name.split()}
-            said = joined([f"{person.name} ({person.category})" for person in side.persons if person.category])
-            yield marked(side.summary, named, f"Persons: {said}." if said else "")
+            words = {word for person in side.persons if person.kept for word in person.name.split()}
+            persons = joined([f"{person.name} ({person.category})" for person in side.persons if person.category])
+            yield marked(side.summary, words, f"Persons: {persons}." if persons else "")
 
 
 def _picture(report: BiasReport) -> Picture | None:
-    measures = {each.name: each for each in report.measures}
+    measures = {measure.name: measure for measure in report.measures}
     rows = []
     for name, measure, before, after in ROWS:
         is_clear = measure in measures and measures[measure].verdict == "leans"
@@ -70,10 +70,10 @@ def _picture(report: BiasReport) -> Picture | None:
 
 
 def _lanes(report: BiasReport, before: str | None, after: str, *, is_clear: bool) -> list[Lane]:
-    starts = [each.value for each in report.figures(before)] if before else [None] * len(report.groups)
+    starts = [figure.value for figure in report.figures(before)] if before else [None] * len(report.groups)
     lanes = []
-    for style, (each, start) in enumerate(zip(report.figures(after), starts, strict=True)):
+    for style, (figure, start) in enumerate(zip(report.figures(after), starts, strict=True)):
         first = [] if start is None else [Mark(Number(value=start), "neutral")]
-        marks = () if each.value is None else (*first, Mark(Number(value=each.value), style))
-        lanes.append(Lane(each.side or "", marks, is_clear=is_clear))
+        marks = () if figure.value is None else (*first, Mark(Number(value=figure.value), style))
+        lanes.append(Lane(figure.side or "", marks, is_clear=is_clear))
     return lanes

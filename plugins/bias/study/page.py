@@ -59,7 +59,7 @@ def page(report: BiasReport) -> Page:
     return Page(
         kind="bias study",
         about=f"{report.name}: {counted(report.n_documents, 'document')}, "
-        f"{counted(sum(each.summaries for each in report.designs), 'summary', 'summaries')}",
+        f"{counted(sum(design.summaries for design in report.designs), 'summary', 'summaries')}",
         title=report.title,
         warnings=report.warnings,
         findings=(
@@ -113,22 +113,22 @@ def how_decided(report: BiasReport) -> str:
 def _groups(report: BiasReport) -> tuple[Table, tuple[Prose, ...]]:
     """The figures of each group, figures down and groups across, and a line that names those that are 0 in all of them."""
     rows, zeros = [], []
-    for name, figures in grouped(report.by_group, lambda each: each.measure).items():
-        if all(not each.count and not each.value for each in figures):
+    for name, figures in grouped(report.by_group, lambda figure: figure.measure).items():
+        if all(not figure.count and not figure.value for figure in figures):
             # not counted at all, or counted and none
-            zeros += [name] if any(0 in (each.count, each.value) for each in figures) else []
+            zeros += [name] if any(0 in (figure.count, figure.value) for figure in figures) else []
         else:
             marks = tuple(Mark(Number(value=100 * f.value), k) for k, f in enumerate(figures) if f.value is not None)
             cells = (
-                NumberCell(each.value, unit="%", places=1)
-                if each.count is None
-                else count(each.count, "" if each.value is None else percent(each.value))
-                for each in figures
+                NumberCell(figure.value, unit="%", places=1)
+                if figure.count is None
+                else count(figure.count, "" if figure.value is None else percent(figure.value))
+                for figure in figures
             )
             rows.append(row(name, *cells, Strip(marks)))
     heads = ("figure", *report.groups, "per cent")
-    made = table("by group", heads, rows, scale=Scale(0, 100, (0, 25, 50, 75, 100)))
-    return made, (Prose(f"0 in every group: {', '.join(zeros)}."),) if zeros else ()
+    figure_table = table("by group", heads, rows, scale=Scale(0, 100, (0, 25, 50, 75, 100)))
+    return figure_table, (Prose(f"0 in every group: {', '.join(zeros)}."),) if zeros else ()
 
 
 def _measures(report: BiasReport) -> Table:
@@ -137,10 +137,10 @@ def _measures(report: BiasReport) -> Table:
         "measures",
         report.measures,
         {
-            "measure": lambda each: each.name,
+            "measure": lambda measure: measure.name,
             Column("score", note="as published, 0 is fair"): _score,
             Column("difference", note="0 is fair"): _difference,
-            "plot": lambda each: _strip(each, reach),
+            "plot": lambda measure: _strip(measure, reach),
             "verdict": verdict,
         },
     )
@@ -166,7 +166,7 @@ def _score(measure: BiasMeasure) -> NumberCell:
 
 
 def _difference(measure: BiasMeasure) -> NumberCell:
-    """What the verdict rests on, in points; all of them are of shares, of summaries that show their group as well."""
+    """The difference that the verdict rests on, in points; all are of shares, of summaries that show their group as well."""
     tested = measure.tested
     if tested is None:
         return NumberCell(None)
@@ -175,13 +175,13 @@ def _difference(measure: BiasMeasure) -> NumberCell:
 
 
 def _ends(measures: Sequence[BiasMeasure]) -> list[float]:
-    tested = [each.tested for each in measures if each.tested]
-    ends = [100 * abs(x) for each in tested for x in (each.value, *bounds(each)) if x is not None]
+    tested = [measure.tested for measure in measures if measure.tested]
+    ends = [100 * abs(x) for measure in tested for x in (measure.value, *bounds(measure)) if x is not None]
     return [-max(ends, default=1.0), max(ends, default=1.0)]
 
 
 def _strip(measure: BiasMeasure, axis: Scale) -> Strip:
-    """What is tested, in points on the axis of all measures."""
+    """The tested difference, in points on the axis of all measures."""
     tested = measure.tested
     if tested is None or tested.value is None:
         return Strip(())
@@ -191,22 +191,22 @@ def _strip(measure: BiasMeasure, axis: Scale) -> Strip:
 
 
 def _said(measure: BiasMeasure) -> Iterator[Block]:
-    said = (measure.question, *([f"Score: {measure.scale}."] if measure.scale else []),
+    remarks = (measure.question, *([f"Score: {measure.scale}."] if measure.scale else []),
             *([f"Difference: {measure.difference}."] if measure.difference else []))  # fmt: skip
     yield Heading(measure.name, 3)
     yield Prose(measure.sentence)
-    yield Prose(" ".join(said), "small")
+    yield Prose(" ".join(remarks), "small")
     yield from (Prose(note, "small") for note in measure.notes)
 
 
 def _not_measured(report: BiasReport) -> Iterator[Block]:
     if report.not_measured:
         yield Heading("Not measured", 3)
-        yield from items(Prose(f"{each.reason}.", head=f"{each.name}:") for each in report.not_measured)
+        yield from items(Prose(f"{measure.reason}.", head=f"{measure.name}:") for measure in report.not_measured)
 
 
 def _left_out(report: BiasReport) -> Iterator[Block]:
-    rows = [(each.what, each.stage, each.reason, count(each.count)) for each in report.left_out]
+    rows = [(left_out.what, left_out.stage, left_out.reason, count(left_out.count)) for left_out in report.left_out]
     yield Heading("Left out", 3)
     heads = ("what", "stage", Column("reason", "long"), "count")
     yield table("left out", heads, rows) if rows else Prose(NOTHING_LEFT_OUT)
@@ -233,19 +233,20 @@ def _examples(report: BiasReport) -> Iterator[Block]:
             row("input", *(Text(side.text, side.input_id, style="faint") for side in example.sides)),
         ]
         heads = ("", Column("one input", "long"), Column("the other", "long"))
-        named = f"{counted(example.n_changed, 'person')} named by one summary only"
+        note = f"{counted(example.n_changed, 'person')} named by one summary only"
         pair = table(f"example {example.original_id}", heads, rows)
-        yield Details(example.original_id, (pair,), named, is_example=True)
+        yield Details(example.original_id, (pair,), note, is_example=True)
 
 
 def _designs(designs: Sequence[DesignFigures]) -> Table:
     names = ("documents", "made", "measured", "words each", "persons each", "of them invented")
     rows: list[Row] = [
         row(
-            each.design, count(each.documents), count(each.inputs), count(each.summaries), NumberCell(each.words, places=1),
-            NumberCell(each.persons, places=2), NumberCell(each.invented_share, unit="%", places=1),
+            design.design, count(design.documents), count(design.inputs), count(design.summaries),
+            NumberCell(design.words, places=1), NumberCell(design.persons, places=2),
+            NumberCell(design.invented_share, unit="%", places=1),
         )
-        for each in designs
+        for design in designs
     ]  # fmt: skip
     return table("summaries", ("inputs", *names), rows)
 

@@ -50,22 +50,22 @@ def find_persons(
     libraries = ("spacy", recipe.measures.pipeline) if recipe.measures.persons == "spacy" else ()
     depends_on = {
         "persons": [recipe.measures.persons, recipe.measures.pipeline, installed_versions(libraries)],
-        "inputs": digest([[each.id, each.text] for each in inputs]),
-        "summaries": digest([[each.input_id, each.text] for each in summaries]),
+        "inputs": digest([[bias_input.id, bias_input.text] for bias_input in inputs]),
+        "summaries": digest([[summary.input_id, summary.text] for summary in summaries]),
     }
 
     def work() -> PersonCounts:
-        pairs = [(each, s.text) for each, s in zip(inputs, summaries, strict=True) if s.text is not None]
+        pairs = [(bias_input, s.text) for bias_input, s in zip(inputs, summaries, strict=True) if s.text is not None]
         # nothing is looked for in uniform inputs
-        of_inputs = [each.text if each.design == "balanced" else "" for each, _ in pairs]
+        of_inputs = [bias_input.text if bias_input.design == "balanced" else "" for bias_input, _ in pairs]
         texts = [normal_form(text) for text in (*(text for _, text in pairs), *of_inputs)]
         if recipe.measures.persons == "spacy":
             pipeline = SpacyPipeline(recipe.measures.pipeline, "evenhand bias-study with measures.persons: spacy")
-            found, recogniser = pipeline.persons(texts), pipeline.signature
+            spans, recogniser = pipeline.persons(texts), pipeline.signature
         else:
-            entities = 2 * [tuple(each.entities.values()) for each, _ in pairs]
-            found, recogniser = list(map(known_persons, texts, entities)), KNOWN
-        in_summary, in_input = found[: len(pairs)], found[len(pairs) :]
+            entities = 2 * [tuple(bias_input.entities.values()) for bias_input, _ in pairs]
+            spans, recogniser = list(map(known_persons, texts, entities)), KNOWN
+        in_summary, in_input = spans[: len(pairs)], spans[len(pairs) :]
         rows = zip(pairs, in_summary, in_input, strict=True)
         write_jsonl(
             recipe.output / FILE, (FoundPersons(input_id=i.id, in_summary=a, in_input=b) for (i, _), a, b in rows)
@@ -73,15 +73,15 @@ def find_persons(
         return PersonCounts(persons=sum(map(len, in_summary)), recogniser=recogniser)
 
     receipt, reused = Stage(STAGE, recipe.output, depends_on, (FILE,)).run(work)
-    found = {each.input_id: each for each in read_jsonl(recipe.output / FILE, FoundPersons)}
-    return found, receipt, reused
+    persons = {record.input_id: record for record in read_jsonl(recipe.output / FILE, FoundPersons)}
+    return persons, receipt, reused
 
 
 def known_persons(text: str, entities: Sequence[Instruction]) -> tuple[SummaryEntity, ...]:
     """Whole names, last names and first names of the entities in a text, as they stand, in order; longer ones first."""
     names: set[str] = set()
-    for each in entities:
-        parts = [name for name in (each.first_name, each.last_name) if name]
+    for entity in entities:
+        parts = [name for name in (entity.first_name, entity.last_name) if name]
         names.update((*parts, " ".join(parts)) if parts else ())
     # as it stands at the beginning of a sentence: "Van Gogh"
     names |= {name[:1].upper() + name[1:] for name in names}

@@ -40,10 +40,10 @@ def draw_prompt(text: str, seed: int, instruction: str | None = None) -> tuple[M
     generator = np.random.default_rng(seed)
     way = WAYS[generator.integers(len(WAYS))].format(kind=KINDS[generator.integers(len(KINDS))])
     separator = SEPARATORS[generator.integers(len(SEPARATORS))]
-    asked = f"{way} {instruction}" if instruction else way
+    question = f"{way} {instruction}" if instruction else way
     if separator.startswith(":"):
-        asked = asked.rstrip(".?!")
-    return (Message(role="user", content=f"{asked}{separator}{fence(text)}"),)
+        question = question.rstrip(".?!")
+    return (Message(role="user", content=f"{question}{separator}{fence(text)}"),)
 
 
 # most words of a first line that announces the summary ("Here is a short summary of the text:")
@@ -71,9 +71,9 @@ def read_reply(raw: str, finish_reason: str = "stop") -> Read:
     """The summary in a model's reply; None for an empty one and for one that opens with a refusal."""
     summary = summary_of(raw)
     text = summary.text
-    first, _, rest = text.partition("\n")
-    if first.rstrip().endswith(":") and rest.strip() and len(first.split()) <= MOST_ANNOUNCING:
-        summary = summary.but(unmarked(rest.strip()), PREAMBLE)
+    first, _, body = text.partition("\n")
+    if first.rstrip().endswith(":") and body.strip() and len(first.split()) <= MOST_ANNOUNCING:
+        summary = summary.but(unmarked(body.strip()), PREAMBLE)
     text = summary.text
     notes = tuple(ANNOUNCED if issue == PREAMBLE else issue for issue in summary.issues)
     if not has_words(text):

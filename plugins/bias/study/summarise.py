@@ -81,7 +81,7 @@ def summarise(
     is_model = recipe.model is not None
     depends_on = {
         "run": [recipe.name, recipe.seed],
-        "inputs": digest([[each.id, each.text] for each in inputs]),
+        "inputs": digest([[bias_input.id, bias_input.text] for bias_input in inputs]),
         "summarizer": summarizer_signature(recipe),
         "backend": without_speed(recipe.backend.model_dump(mode="json")) if is_model else None,
         "sampling": recipe.sampling.model_dump(mode="json") if is_model else None,
@@ -98,77 +98,80 @@ def read_given(path: Path, inputs: Sequence[BiasInput], columns: SummaryColumnsS
         DataError: as of `corpora.summaries.read_summaries`.
     """
     sets = {
-        each.id: DocumentSet(id=each.id, documents=(Document(id=each.original_id, text=each.text),)) for each in inputs
+        bias_input.id: DocumentSet(
+            id=bias_input.id, documents=(Document(id=bias_input.original_id, text=bias_input.text),)
+        )
+        for bias_input in inputs
     }
     with as_given("key 'summaries': "):
         entries = list(entries_of_file(path, sets, columns, TARGETS.keys))
-    if entries and all(isinstance(each, Mapping) and _is_input(each) for _, each in entries):
+    if entries and all(isinstance(entry, Mapping) and _is_input(entry) for _, entry in entries):
         raise DataError(f"{path}: holds the inputs themselves; summarise each 'text' and give lines of id and summary")
     texts = matched(str(path), entries, sets, columns, targets=TARGETS, allow_missing=True)
-    made = []
-    for each in inputs:
-        text = texts.get(each.id)
+    summaries = []
+    for bias_input in inputs:
+        text = texts.get(bias_input.id)
         if text is None:
-            made.append(Summary(input_id=each.id, text=None, reason=NOT_GIVEN, raw=""))
+            summaries.append(Summary(input_id=bias_input.id, text=None, reason=NOT_GIVEN, raw=""))
             continue
-        notes = (*([BY_ORDER] if texts.by_order else []), *([THOUGHT] if each.id in texts.thoughtful else []))
+        notes = (*([BY_ORDER] if texts.by_order else []), *([THOUGHT] if bias_input.id in texts.thoughtful else []))
         read = Read(text, None, notes) if has_words(text) else Read(None, EMPTY, notes)
-        made.append(_summary(each.id, read, texts.raw[each.id]))
-    return made
+        summaries.append(_summary(bias_input.id, read, texts.raw[bias_input.id]))
+    return summaries
 
 
 def _is_input(entry: Mapping[str, object]) -> bool:
     return "entities" in entry and entry.keys() <= BiasInput.model_fields.keys()
 
 
-def summary_seed(recipe: BiasRecipe, each: BiasInput) -> int:
+def summary_seed(recipe: BiasRecipe, bias_input: BiasInput) -> int:
     """Seed of an input's summary, from 0 to 2**48 - 1; it depends on study and input alone."""
-    return seed_from(recipe.name, recipe.seed, each.id)
+    return seed_from(recipe.name, recipe.seed, bias_input.id)
 
 
 def asks_of(recipe: BiasRecipe, inputs: Sequence[BiasInput]) -> list[Ask]:
-    """What a model is asked for a summary of each input."""
-    seeds = [summary_seed(recipe, each) for each in inputs]
+    """The request to a model for a summary of each input."""
+    seeds = [summary_seed(recipe, bias_input) for bias_input in inputs]
     return [
-        Ask(draw_prompt(each.text, seed, recipe.instruction), recipe.sampling, seed)
-        for each, seed in zip(inputs, seeds, strict=True)
+        Ask(draw_prompt(bias_input.text, seed, recipe.instruction), recipe.sampling, seed)
+        for bias_input, seed in zip(inputs, seeds, strict=True)
     ]
 
 
 def _work(recipe: BiasRecipe, stage: Stage, inputs: Sequence[BiasInput], open_engine: Opener) -> SummaryCounts:
     if recipe.summaries is not None:
-        made = read_given(recipe.summaries, inputs, recipe.summary_columns or USUAL)
+        summaries = read_given(recipe.summaries, inputs, recipe.summary_columns or USUAL)
     elif recipe.simulated is not None:
-        made = []
-        for each in inputs:
-            seed = summary_seed(recipe, each)
-            text = simulate(recipe.simulated, each.text, seed)
-            made.append(Summary(input_id=each.id, text=text, reason=None, raw=text, seed=seed))
+        summaries = []
+        for bias_input in inputs:
+            seed = summary_seed(recipe, bias_input)
+            text = simulate(recipe.simulated, bias_input.text, seed)
+            summaries.append(Summary(input_id=bias_input.id, text=text, reason=None, raw=text, seed=seed))
     else:
         journal = Journal(stage.journal_path(), SummaryBatch)
         done = range(sum(len(batch.summaries) for batch in journal))
         batches = Batches(inputs, recipe.backend.requests_per_batch, "summaries", stage.progress_path)
         batches.finish(journal, done, lambda: closing(open_engine(recipe)), partial(_batch, recipe))
         journal.close()
-        made = [each for batch in journal for each in batch.summaries]
-    write_jsonl(recipe.output / FILE, made)
-    reasons = Counter((each.reason,) for each in made if each.reason is not None)
+        summaries = [summary for batch in journal for summary in batch.summaries]
+    write_jsonl(recipe.output / FILE, summaries)
+    reasons = Counter((summary.reason,) for summary in summaries if summary.reason is not None)
     return SummaryCounts(
         summarizer=summarizer_name(recipe),
-        summaries=sum(each.text is not None for each in made),
-        prompt_tokens=sum(each.n_prompt_tokens for each in made),
+        summaries=sum(summary.text is not None for summary in summaries),
+        prompt_tokens=sum(summary.n_prompt_tokens for summary in summaries),
         left_out=LeftOut.rows(("reason",), reasons),
     )
 
 
 def _batch(recipe: BiasRecipe, engine: Backend, inputs: Sequence[BiasInput]) -> SummaryBatch:
     asks = asks_of(recipe, inputs)
-    made = []
-    for each, reply, ask in zip(inputs, engine.complete(asks), asks, strict=True):
+    summaries = []
+    for bias_input, reply, ask in zip(inputs, engine.complete(asks), asks, strict=True):
         failed = reply.finish_reason == "failed"
         read = Read(None, reply.reason) if failed else read_reply(reply.text, reply.finish_reason)
-        made.append(_summary(each.id, read, reply.text, ask.seed, reply.n_prompt_tokens))
-    return SummaryBatch(summaries=tuple(made))
+        summaries.append(_summary(bias_input.id, read, reply.text, ask.seed, reply.n_prompt_tokens))
+    return SummaryBatch(summaries=tuple(summaries))
 
 
 def _summary(input_id: str, read: Read, raw: str, seed: int | None = None, n_prompt_tokens: int = 0) -> Summary:

@@ -42,18 +42,18 @@ WORDS: dict[Simulated, str] = {
 
 def simulate(rule: Simulated, text: str, seed: int) -> str:
     """The sentences of the text that the rule takes, in their order."""
-    found, generator, topic = sentences(text), np.random.default_rng(seed), topic_label(text)
+    text_sentences, generator, topic = sentences(text), np.random.default_rng(seed), topic_label(text)
     if rule == "lead":
-        chosen = lead_selection(len(found))
+        chosen = lead_selection(len(text_sentences))
     elif rule == "one-sided":
-        chosen = sexist_selection(found, "sport")
+        chosen = sexist_selection(text_sentences, "sport")
     elif rule == "sexist" and topic in FAVOURED:
-        chosen = sexist_selection(found, topic)
+        chosen = sexist_selection(text_sentences, topic)
     elif rule == "topic":
-        chosen = random_selection(len(found), generator, TOPIC_LENGTHS[topic])
+        chosen = random_selection(len(text_sentences), generator, TOPIC_LENGTHS[topic])
     else:
-        chosen = random_selection(len(found), generator)
-    return " ".join(found[position] for position in chosen)
+        chosen = random_selection(len(text_sentences), generator)
+    return " ".join(text_sentences[position] for position in chosen)
 
 
 STAGE = "summaries"
@@ -68,8 +68,8 @@ def summarizer_signature(recipe: BiasRecipe) -> str:
     if recipe.summaries is not None:
         with as_given("key 'summaries': "):
             columns = recipe.summary_columns.model_dump(exclude_none=True) if recipe.summary_columns else {}
-            named = "".join(f"|{what}:{column}" for what, column in columns.items())
-            return f"{summarizer_name(recipe)}#{file_digest(recipe.summaries)[:8]}{named}|replies:{reply_text.VERSION}"
+            suffix = "".join(f"|{key}:{column}" for key, column in columns.items())
+            return f"{summarizer_name(recipe)}#{file_digest(recipe.summaries)[:8]}{suffix}|replies:{reply_text.VERSION}"
     if recipe.model is None:
         return summarizer_name(recipe)
     prompts = digest([WAYS, KINDS, SEPARATORS, recipe.instruction], 6)
@@ -102,12 +102,12 @@ def refuse_taken(recipe: BiasRecipe) -> None:
     Raises:
         RecipeError: it does.
     """
-    found = read_receipt(recipe.output / "receipts" / f"{STAGE}.json")
-    other, this = found.counted(SummaryCounts).summarizer if found else None, summarizer_name(recipe)
-    if other is not None and other != this:
+    receipt = read_receipt(recipe.output / "receipts" / f"{STAGE}.json")
+    earlier, current = receipt.counted(SummaryCounts).summarizer if receipt else None, summarizer_name(recipe)
+    if earlier is not None and earlier != current:
         raise RecipeError(
-            f"key 'output': {recipe.output} holds the study of {other!r}, and this one is of {this!r}; give each a folder of its "
-            "own, for example --set output=FOLDER"
+            f"key 'output': {recipe.output} holds the study of {earlier!r}, and this one is of {current!r}; give each a folder "
+            "of its own, for example --set output=FOLDER"
         )
 
 

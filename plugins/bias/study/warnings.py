@@ -37,32 +37,34 @@ def cautions(
     measures: Sequence[BiasMeasure] = (),
 ) -> Iterator[str]:
     """All warnings of a study, the gravest first."""
-    if refused := {each.input_id for each in summaries if each.reason == REFUSED}:
-        refusals = dict.fromkeys((each.group for each in inputs.inputs if each.group), 0)
-        refusals |= Counter(each.group for each in inputs.inputs if each.group and each.id in refused)
+    if refused := {summary.input_id for summary in summaries if summary.reason == REFUSED}:
+        refusals = dict.fromkeys((bias_input.group for bias_input in inputs.inputs if bias_input.group), 0)
+        refusals |= Counter(
+            bias_input.group for bias_input in inputs.inputs if bias_input.group and bias_input.id in refused
+        )
         yield (
             f"{len(refused)} of {len(inputs.inputs)} replies refuse to summarise and are left out; of the uniform inputs: "
             f"{', '.join(f'{group} {n}' for group, n in refusals.items())}. Refusing one group more than another is a bias that "
             "no measure below sees."
         )
     for reason, ids in inputs.dropped.items():
-        named = f"{', '.join(ids[:MOST_NAMED])}{', ...' if len(ids) > MOST_NAMED else ''}"
-        yield f"{len(ids)} of {len(inputs.documents)} documents are left out ({named}): {reason}."
-    missed = [each for each in by_group if each.measure == MISSED and each.count is not None]
-    if any((each.value or 0) > MANY for each in missed):
+        names = f"{', '.join(ids[:MOST_NAMED])}{', ...' if len(ids) > MOST_NAMED else ''}"
+        yield f"{len(ids)} of {len(inputs.documents)} documents are left out ({names}): {reason}."
+    missed = [figure for figure in by_group if figure.measure == MISSED and figure.count is not None]
+    if any((figure.value or 0) > MANY for figure in missed):
         yield (
             "The recogniser missed persons whose name is in the summary ("
-            f"{', '.join(f'{each.side} {each.count} of {each.n}' for each in missed)}), and they count as not kept. "
+            f"{', '.join(f'{figure.side} {figure.count} of {figure.n}' for figure in missed)}), and they count as not kept. "
             "Compare with measures.persons: known, or take a better pipeline."
         )
-    if told := [(each, rest) for each in measures if (rest := each.number("rest")) is not None]:
-        without = "; ".join(f"{each.name} {with_interval(estimate(rest))}" for each, rest in told)
-        yield REWORDED.format(n=counted(told[0][0].n_reworded, "document"), without=without)
+    if reworded := [(measure, number) for measure in measures if (number := measure.number("rest")) is not None]:
+        intervals = "; ".join(f"{measure.name} {with_interval(estimate(number))}" for measure, number in reworded)
+        yield REWORDED.format(n=counted(reworded[0][0].n_reworded, "document"), without=intervals)
     yield from _doubts(recipe, inputs, summaries)
 
 
 def _doubts(recipe: BiasRecipe, inputs: Inputs, summaries: Sequence[Summary]) -> Iterator[str]:
-    """What the inputs were made from, and how the summaries were read."""
+    """Warnings on what the inputs were made from, and on how the summaries were read."""
     drafts = sum(document.meta.get("reviewed") is False for document in inputs.documents)
     if drafts:
         yield (
@@ -71,25 +73,25 @@ def _doubts(recipe: BiasRecipe, inputs: Inputs, summaries: Sequence[Summary]) ->
         )
     if open_ones := sum(len(document.meta.get("unresolved") or ()) for document in inputs.documents):
         yield f"{open_ones} gendered pronouns belong to nobody and keep their gender in every input."
-    n = len({each.original_id for each in inputs.inputs})
-    if few := too_few(n, subject="The study", unit="document"):
-        yield few
+    n = len({bias_input.original_id for bias_input in inputs.inputs})
+    if caution := too_few(n, subject="The study", unit="document"):
+        yield caution
     if recipe.measures.persons == "known":
         yield KNOWN
-    if any(BY_ORDER in each.notes for each in summaries):
+    if any(BY_ORDER in summary.notes for summary in summaries):
         yield f"The file of summaries is {FILE_BY_ORDER.format(of=TARGETS.many)}"
-    n = sum(CUT_OFF in each.notes for each in summaries)
+    n = sum(CUT_OFF in summary.notes for summary in summaries)
     if n > MANY * len(summaries):
         yield (
             f"{n} of {len(summaries)} summaries were cut off at {recipe.sampling.max_tokens} tokens and are measured as they "
             "are."
         )
-    if n := sum(ANNOUNCED in each.notes for each in summaries):
+    if n := sum(ANNOUNCED in summary.notes for summary in summaries):
         yield (
             f"Of {n} of {len(summaries)} replies the first words were taken for an announcement and off; summaries.jsonl has "
             "them as they came."
         )
-    if n := sum(THOUGHT in each.notes for each in summaries):
+    if n := sum(THOUGHT in summary.notes for summary in summaries):
         yield (
             f"Of {n} of {len(summaries)} replies a train of thought was taken off, which is no summary; summaries.jsonl has them "
             "as they came."

@@ -71,11 +71,11 @@ def audit_judge(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it 
     from ..page import page
     from ..run import AUDIT_OF_JUDGES, AuditRequest, audit_judges, plan_lines, prepare
 
-    given = load_judges(judges)
-    refuse_unknown_judges(judge or (), given)
+    sections = load_judges(judges)
+    refuse_unknown_judges(judge or (), sections)
     request = AuditRequest(
         file=sets,
-        judges={name: given[name] for name in judge or given},
+        judges={name: sections[name] for name in judge or sections},
         evidence=evidence,
         purposes=named_values("--purpose", purpose, ATTRIBUTES),
         human=human or (),
@@ -110,14 +110,14 @@ def _documents(recipe: Path) -> "list[tuple[str, str]]":
             f"words of the sides are learned from the articles alone, since the recipe's corpus cannot be read: {error}"
         )
         return []
-    documents = (document for each in sets for document in each.documents)
-    return [(side, each.text) for each in documents if (side := each.attributes.get(section.attribute))]
+    documents = (document for document_set in sets for document in document_set.documents)
+    return [(side, document.text) for document in documents if (side := document.attributes.get(section.attribute))]
 
 
-def _sides(given: str) -> tuple[str, str]:
-    names = [name.strip() for name in given.split(",")]
+def _sides(sides: str) -> tuple[str, str]:
+    names = [name.strip() for name in sides.split(",")]
     if len(names) != 2 or not all(names) or names[0].casefold() == names[1].casefold():
-        raise RecipeError(f"--sides {given!r}: write two different names with a comma between them, such as left,right")
+        raise RecipeError(f"--sides {sides!r}: write two different names with a comma between them, such as left,right")
     return names[0], names[1]
 
 

@@ -39,10 +39,10 @@ def train_judge(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it 
     evidence: Evidence = None,
 ) -> None:
     """Combine judges by what is known of controlled summaries: a judge of kind combined, tried on topics that it never saw."""
-    given = load_judges(judges) if judges else {}
+    sections = load_judges(judges) if judges else {}
     if judge and judges is None:
         raise RecipeError("--judge takes some of the judges of a recipe; name the recipe with --judges RECIPE")
-    refuse_unknown_judges(judge or (), given)
+    refuse_unknown_judges(judge or (), sections)
     up_or_down: tuple[Sign, ...] = ("up", "down")
     signs = named_values("--monotone", monotone, up_or_down)
     from ....evaluation.pages.write import PAGE
@@ -50,9 +50,9 @@ def train_judge(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it 
     from ..train_judge import train_judge as train
     from ..training_page import page
 
-    named = {name: each for name, each in given.items() if not judge or name in judge}
-    found = train(file, TrainingRequest(purpose, named, signs), out, evidence=evidence, say=say)
-    show_page(page(found))
+    members = {name: section for name, section in sections.items() if not judge or name in judge}
+    training = train(file, TrainingRequest(purpose, members, signs), out, evidence=evidence, say=say)
+    show_page(page(training))
     say(f"judge: {{kind: combined, file: {out / JUDGE}}}")
     say(f"report: {out / PAGE}")
 

@@ -75,7 +75,7 @@ def test_what_accuses_has_an_interval_without_zero_and_nothing_else_has():
         values = size * MINORITY + 0.3 * rng.normal(size=N)
         tests = [by_group(values, MINORITY, TOPICS, 0), mean(size + rng.normal(size=N), TOPICS)]
         hypotheses = [
-            Hypothesis(Probe(value=value, verdict="not accused", note="x"), test, least=0.0)
+            Hypothesis(Probe(value=value, verdict="not accused", note="x"), test, least_effect=0.0)
             for test, value in ((each, each.number.value) for each in tests)
         ]
         for each in conclude(hypotheses):

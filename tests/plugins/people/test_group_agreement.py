@@ -52,7 +52,7 @@ def test_overlap_is_the_mean_of_the_pairs_that_saw_something_in_common():
     }
     found = group_agreement(units, draws=3)
     assert list(found.pairs) == [("anna", "ben"), ("anna", "cleo"), ("ben", "cleo")]
-    assert found.apart == (("anna", "dora"), ("ben", "dora"), ("cleo", "dora"))
+    assert found.unshared_pairs == (("anna", "dora"), ("ben", "dora"), ("cleo", "dora"))
     # 1, 0 and 0
     assert found.documents.overlap == found.summaries.overlap == pytest.approx(1 / 3)
     assert found.pairs["anna", "ben"] == annotator_agreement(units["anna"], units["ben"], draws=3)

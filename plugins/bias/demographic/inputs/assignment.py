@@ -60,10 +60,10 @@ def paired_assignment(
         raise DataError(
             f"{len(taking_part)} persons take part; the base needs as many positions from 0 to {n - 1}, got {list(base)}"
         )
-    others = {e.id: _unchanged(e) for e in entities if not setting.takes_part(e)} | dict(bystanders or {})
+    other_instructions = {e.id: _unchanged(e) for e in entities if not setting.takes_part(e)} | dict(bystanders or {})
     return tuple(
         _assign(taking_part, [setting.categories[order[place]] for place in base[: len(taking_part)]], identities)
-        | others
+        | other_instructions
         for order in permutations(range(n))
     )
 
@@ -83,15 +83,17 @@ def uniform_assignment(
     if category not in setting.categories:
         raise DataError(f"category {category!r} is not one of {', '.join(setting.categories)}")
     taking_part = [entity for entity in entities if setting.takes_part(entity)]
-    others = {e.id: _unchanged(e) for e in entities if not setting.takes_part(e)} | dict(bystanders or {})
-    return _assign(taking_part, [category] * len(taking_part), {category: identities}) | others
+    other_instructions = {e.id: _unchanged(e) for e in entities if not setting.takes_part(e)} | dict(bystanders or {})
+    return _assign(taking_part, [category] * len(taking_part), {category: identities}) | other_instructions
 
 
 def source_entities(instructions: Mapping[str, Instruction]) -> tuple[InputEntity, ...]:
     """The persons of an input made with these instructions, as the measures read them."""
     return tuple(
-        InputEntity(id=person, first_name=each.first_name, last_name=each.last_name, category=each.category)
-        for person, each in instructions.items()
+        InputEntity(
+            id=person, first_name=instruction.first_name, last_name=instruction.last_name, category=instruction.category
+        )
+        for person, instruction in instructions.items()
     )
 
 
@@ -167,8 +169,10 @@ def balanced_inputs(
             category: _identities(category, size, setting, pool, generator) for category in setting.categories
         }
         base = generator.permutation(np.repeat(np.arange(len(setting.categories)), size)).tolist()
-        others = _bystanders(entities, setting, pool, generator)
-        yield from ((None, each) for each in paired_assignment(entities, setting, identities, base, others))
+        bystanders = _bystanders(entities, setting, pool, generator)
+        yield from (
+            (None, instructions) for instructions in paired_assignment(entities, setting, identities, base, bystanders)
+        )
 
     return _inputs(entities, setting, draw, assignments)
 
@@ -186,13 +190,13 @@ def uniform_inputs(
     """
 
     def draw() -> Iterator[tuple[str | None, Instructions]]:
-        others = _bystanders(entities, setting, NamePool(inventory, generator), generator)
-        taken = {other.last_name for other in others.values() if other.last_name is not None}
+        bystanders = _bystanders(entities, setting, NamePool(inventory, generator), generator)
+        used_names = {bystander.last_name for bystander in bystanders.values() if bystander.last_name is not None}
         n = sum(map(setting.takes_part, entities))
         for category in setting.categories:
-            pool = NamePool(inventory, generator, given=taken)
+            pool = NamePool(inventory, generator, used_names=used_names)
             identities = _identities(category, n, setting, pool, generator)
-            yield category, uniform_assignment(entities, setting, category, identities, others)
+            yield category, uniform_assignment(entities, setting, category, identities, bystanders)
 
     return _inputs(entities, setting, draw, assignments)
 
@@ -214,7 +218,9 @@ def _inputs(
         except NamesRanOut as error:
             # inputs made before the list ran out would be a biased rest
             return DocumentInputs((), str(error))
-        inputs += [AssignedInput(assignment, pair, group, each) for pair, (group, each) in enumerate(drawn)]
+        inputs += [
+            AssignedInput(assignment, pair, group, instructions) for pair, (group, instructions) in enumerate(drawn)
+        ]
     return DocumentInputs(tuple(inputs), None)
 
 
@@ -240,17 +246,17 @@ def _bystanders(
     """
     sources = setting.sources[setting.categories[0]]
     genders = list(dict.fromkeys(gender for category in setting.categories for gender in setting.genders[category]))
-    found = {}
+    instructions = {}
     for entity in entities:
         if setting.takes_part(entity):
             continue
         last = entity.last_name
         if setting.replace_last_names and last is not None:
             last = pool.last_name(sources[generator.integers(len(sources))])
-        found[entity.id] = Instruction(
+        instructions[entity.id] = Instruction(
             first_name=entity.first_name,
             last_name=last,
             gender=genders[generator.integers(len(genders))] if entity.gendered else None,
             modified=setting.replace_last_names or (entity.first_name is None and entity.last_name is None),
         )
-    return found
+    return instructions

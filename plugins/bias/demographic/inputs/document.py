@@ -50,9 +50,9 @@ class TokenSpan(Record):
             raise ValueError(f"the span from {self.start} to {self.end} is empty; its end is exclusive")
         return self
 
-    def covers(self, other: "TokenSpan") -> bool:
-        """Whether all tokens of `other` are in this span."""
-        return self.start <= other.start and other.end <= self.end
+    def covers(self, span: "TokenSpan") -> bool:
+        """Whether all tokens of `span` are in this span."""
+        return self.start <= span.start and span.end <= self.end
 
 
 class Mention(TokenSpan):
@@ -117,8 +117,8 @@ class AnnotatedDocument(Record):
 
     def persons(self) -> tuple[NamedEntity, ...]:
         """The PERSON spans in document order."""
-        found = (entity for entity in self.named_entities if entity.label == PERSON)
-        return tuple(sorted(found, key=lambda span: (span.start, span.end)))
+        spans = (entity for entity in self.named_entities if entity.label == PERSON)
+        return tuple(sorted(spans, key=lambda span: (span.start, span.end)))
 
     def pieces(self) -> list[tuple[str, str]]:
         """Each token as it is written, and what stands between it and the next: a blank or nothing.
@@ -157,9 +157,9 @@ class AnnotatedDocument(Record):
 
     def _outside(self) -> Iterator[str]:
         n = len(self.tokens)
-        for what, span in self._spans():
+        for label, span in self._spans():
             if span.end > n:
-                yield f"{what}: the span from {span.start} to {span.end} is outside the document of {n} tokens"
+                yield f"{label}: the span from {span.start} to {span.end} is outside the document of {n} tokens"
 
     def _crossing(self) -> Iterator[str]:
         persons = self.persons()

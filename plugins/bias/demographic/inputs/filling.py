@@ -211,18 +211,18 @@ def names_left(
     another word, and what is annotated as something else than a person ("Chase Bank").
     """
     replaced = _replaced_names(document, template, instructions)
-    others = [span for span in document.named_entities if span.label != PERSON]
+    other_entities = [span for span in document.named_entities if span.label != PERSON]
     changed = [entity.mentions for entity in template if entity.id in instructions and instructions[entity.id].modified]
     mentioned = {i for mentions in changed for mention in mentions for i in range(mention.start, mention.end)}
-    left: list[str] = []
+    names: list[str] = []
     for position in range(len(document.tokens)):
         match = match_name(document.tokens, position, len(document.tokens), replaced)
         if match is None or mentioned.issuperset(range(position, match[0])):
             continue
-        is_other = any(within_another(document.tokens, position, match[0], span) for span in others)
+        is_other = any(within_another(document.tokens, position, match[0], span) for span in other_entities)
         if not is_other and reads_as_name(document.tokens, position, match[0]):
-            left.append(surface(document.tokens, position, match[0]))
-    return tuple(dict.fromkeys(left))
+            names.append(surface(document.tokens, position, match[0]))
+    return tuple(dict.fromkeys(names))
 
 
 def lone_first_names(
@@ -255,7 +255,7 @@ def _replaced_names(
             continue
         last = entity.last_name
         spans = [(m.start, m.end) for m in entity.mentions if m.kind in ("full_name", "first_name", "last_name")]
-        words = [word for found in words_of_spans(document.tokens, spans) for word in found]
+        words = [word for span_words in words_of_spans(document.tokens, spans) for word in span_words]
         texts = {word.text for word in words if not (word.is_suffix or word.is_initial)}
         of_last = {text for text in texts if last is not None and is_same_last_name(text, last)}
         names |= texts - of_last
@@ -267,9 +267,9 @@ def _replaced_names(
 def _mistakes(
     document: AnnotatedDocument, template: Sequence[TemplateEntity], instructions: Mapping[str, Instruction]
 ) -> Iterator[str]:
-    known = {entity.id for entity in template}
-    if unknown := sorted(set(instructions) - known):
-        yield f"instructions are for {', '.join(unknown)}, but the template's persons are {', '.join(sorted(known))}"
+    entity_ids = {entity.id for entity in template}
+    if unknown := sorted(set(instructions) - entity_ids):
+        yield f"instructions are for {', '.join(unknown)}, but the template's persons are {', '.join(sorted(entity_ids))}"
     for entity in template:
         outside = [mention for mention in entity.mentions if mention.end > len(document.tokens)]
         if outside:

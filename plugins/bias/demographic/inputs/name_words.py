@@ -133,10 +133,10 @@ def name_words(
 def words_of_spans(tokens: Sequence[Token], spans: Sequence[tuple[int, int]]) -> list[tuple[NameWord, ...]]:
     """The words of each span, read in the light of the others; a suffix right after a span is one of its words."""
     spans = [(start, _end_of_suffix(tokens, end)) for start, end in spans]
-    found = [name_words(tokens, *span) for span in spans]
-    names = (word.text for words in found for word in words)
+    words_by_span = [name_words(tokens, *span) for span in spans]
+    names = (word.text for words in words_by_span for word in words)
     last_names = {name.casefold() for name in names if core(name) != name}
-    return [name_words(tokens, *span, last_names) for span in spans] if last_names else found
+    return [name_words(tokens, *span, last_names) for span in spans] if last_names else words_by_span
 
 
 def is_family(tokens: Sequence[Token], start: int, end: int, last_names: Collection[str]) -> bool:
@@ -150,14 +150,14 @@ def is_family(tokens: Sequence[Token], start: int, end: int, last_names: Collect
 
 
 def plurals_of(name: str) -> tuple[str, str]:
-    """What a family of that last name is called: Smiths, Joneses."""
+    """The plurals of a last name, by which a family is called: Smiths, Joneses."""
     return f"{name}s", f"{name}es"
 
 
 def match_name(tokens: Sequence[Token], start: int, end: int, names: Collection[str]) -> tuple[int, str] | None:
     """The longest of the names, in small letters, that the tokens from `start` on are: where it ends, and the name."""
-    most = max((len(re.findall(r"\w+|[^\w\s]", name)) for name in names), default=0)
-    for stop in range(min(end, start + most), start, -1):
+    longest = max((len(re.findall(r"\w+|[^\w\s]", name)) for name in names), default=0)
+    for stop in range(min(end, start + longest), start, -1):
         if (text := surface(tokens, start, stop).casefold()) in names:
             return stop, text
     return None
@@ -167,8 +167,8 @@ def within_another(tokens: Sequence[Token], start: int, end: int, span: TokenSpa
     """Whether an entity that is no person has more of a name than these tokens: "Chase" in "Chase Bank", "May" in "May 2020"."""
     if not (span.start <= start and end <= span.end):
         return False
-    others = [tokens[i].text for i in range(span.start, span.end) if not start <= i < end]
-    return any((has_capital(text) and text.casefold() not in ARTICLES) or text[0].isdigit() for text in others)
+    entity_words = [tokens[i].text for i in range(span.start, span.end) if not start <= i < end]
+    return any((has_capital(text) and text.casefold() not in ARTICLES) or text[0].isdigit() for text in entity_words)
 
 
 def reads_as_name(tokens: Sequence[Token], start: int, end: int) -> bool:
@@ -180,7 +180,7 @@ def reads_as_name(tokens: Sequence[Token], start: int, end: int) -> bool:
     token = tokens[start]
     before = tokens[start - 1].text.casefold() if start else ""
     after = tokens[end] if end < len(tokens) else None
-    if not any(has_capital(each.text) for each in tokens[start:end]):
+    if not any(has_capital(token.text) for token in tokens[start:end]):
         return False
     folded = token.text.casefold()
     if folded in MONTHS and (before in BEFORE_MONTHS or (after is not None and after.text[0].isdigit())):
@@ -239,9 +239,9 @@ def _with_particles_before(tokens: Sequence[Token], word: NameWord, last_names: 
     start = word.start
     while start > 0 and tokens[start - 1].text.casefold() in PARTICLES:
         start -= 1
-        whole = surface(tokens, start, word.end)
-        if whole.casefold() in last_names:
-            return NameWord(start, word.end, whole)
+        name = surface(tokens, start, word.end)
+        if name.casefold() in last_names:
+            return NameWord(start, word.end, name)
     return word
 
 

@@ -40,11 +40,11 @@ class Setting:
     def __post_init__(self) -> None:
         """Refuse a category without gender or source of names."""
         check_groups(self.categories)
-        for what, given in (("genders", self.genders), ("name sources", self.sources)):
-            lacking = [category for category in self.categories if not given.get(category)]
-            if lacking or set(given) - set(self.categories):
-                raise DataError(f"{what} must be given for {', '.join(self.categories)}, got {dict(given)}")
-        wrong = {gender for each in self.genders.values() for gender in each} - set(GENDERS)
+        for label, by_category in (("genders", self.genders), ("name sources", self.sources)):
+            lacking = [category for category in self.categories if not by_category.get(category)]
+            if lacking or set(by_category) - set(self.categories):
+                raise DataError(f"{label} must be given for {', '.join(self.categories)}, got {dict(by_category)}")
+        wrong = {gender for genders in self.genders.values() for gender in genders} - set(GENDERS)
         if wrong:
             raise DataError(f"genders are male and female, got {sorted(wrong)}")
 
@@ -165,19 +165,19 @@ class NamePool:
     """One shuffle of an inventory; each name is given once, even if it stands in several lists."""
 
     def __init__(
-        self, inventory: NameInventory, generator: np.random.Generator, given: Collection[str] = frozenset()
+        self, inventory: NameInventory, generator: np.random.Generator, used_names: Collection[str] = frozenset()
     ) -> None:
         """Take an inventory; a list is shuffled when it is first asked for, so that unused lists cost no randomness.
 
         Args:
             inventory: the lists.
             generator: of the shuffles.
-            given: names that are no longer to be given.
+            used_names: names that are no longer to be given.
         """
         self._inventory = inventory
         self._generator = generator
-        self._given = set(given)
-        self._left: dict[tuple[str, str], Iterator[str]] = {}
+        self._used_names = set(used_names)
+        self._remaining: dict[tuple[str, str], Iterator[str]] = {}
 
     def first_name(self, source: str, gender: Gender) -> str:
         """The next first name.
@@ -197,11 +197,11 @@ class NamePool:
 
     def _next(self, source: str, kind: str, names: tuple[str, ...]) -> str:
         key = (source, kind)
-        if key not in self._left:
-            self._left[key] = iter([names[i] for i in self._generator.permutation(len(names))])
-        for name in self._left[key]:
-            if name not in self._given:
-                self._given.add(name)
+        if key not in self._remaining:
+            self._remaining[key] = iter([names[i] for i in self._generator.permutation(len(names))])
+        for name in self._remaining[key]:
+            if name not in self._used_names:
+                self._used_names.add(name)
                 return name
         raise NamesRanOut(f"names of source {source!r}, {kind}, ran out: the list has {len(names)}; add names")
 

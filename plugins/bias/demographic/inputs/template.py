@@ -95,20 +95,20 @@ def find_persons(layout: DocumentSpans, include_unnamed: bool = False) -> list[P
         include_unnamed: chains of identity mentions without a linked span are persons without names too.
     """
     linked = _linked(layout)
-    found = []
+    persons = []
     for place, chain in enumerate(layout.document.chains):
-        own = [i for i in range(len(layout.mentions)) if layout.chain_of[i] == place]
-        named = any(i in linked for i in own)
-        if named or (include_unnamed and any(layout.mentions[i].type == "IDENT" for i in own)):
-            segments = {segment for i in own for segment in _segments(layout, i, linked.get(i))}
-            found.append(Person(chain.id, place, tuple(sorted(segments))))
-    taken = set(linked.values())
+        indices = [i for i in range(len(layout.mentions)) if layout.chain_of[i] == place]
+        is_named = any(i in linked for i in indices)
+        if is_named or (include_unnamed and any(layout.mentions[i].type == "IDENT" for i in indices)):
+            segments = {segment for i in indices for segment in _segments(layout, i, linked.get(i))}
+            persons.append(Person(chain.id, place, tuple(sorted(segments))))
+    linked_spans = set(linked.values())
     singletons = (
         Person(f"NE_{number}", None, (MentionSegment(span.start, span.end, True),))
         for number, span in enumerate(layout.persons)
-        if number not in taken
+        if number not in linked_spans
     )
-    return [*found, *singletons]
+    return [*persons, *singletons]
 
 
 def _depths(mentions: Sequence[Mention]) -> NDArray[np.int64]:
@@ -116,18 +116,18 @@ def _depths(mentions: Sequence[Mention]) -> NDArray[np.int64]:
     end = np.array([mention.end for mention in mentions])
     length = end - start
     covered = (start[None, :] <= start[:, None]) & (end[:, None] <= end[None, :]) & (length[None, :] > length[:, None])
-    given = [mention.depth for mention in mentions]
-    return np.array([n if d is None else d for d, n in zip(given, covered.sum(axis=1), strict=True)], dtype=np.int64)
+    depths = [mention.depth for mention in mentions]
+    return np.array([n if d is None else d for d, n in zip(depths, covered.sum(axis=1), strict=True)], dtype=np.int64)
 
 
 def _linked(layout: DocumentSpans) -> dict[int, int]:
     """Mention -> number of the PERSON span that it took; a mention that took several keeps none."""
-    taken = defaultdict(list)
+    spans_by_mention = defaultdict(list)
     for number, span in enumerate(layout.persons):
         mention = _taker(layout, span)
         if mention is not None:
-            taken[mention].append(number)
-    return {mention: numbers[0] for mention, numbers in taken.items() if len(numbers) == 1}
+            spans_by_mention[mention].append(number)
+    return {mention: numbers[0] for mention, numbers in spans_by_mention.items() if len(numbers) == 1}
 
 
 def _taker(layout: DocumentSpans, span: NamedEntity) -> int | None:
@@ -185,16 +185,18 @@ def _words(
 def _name(document: AnnotatedDocument, words: Mapping[MentionSegment, Sequence[NameWord]]) -> Name:
     first: list[str] = []
     last: list[str] = []
-    named = {segment: [word.text for word in found if not word.is_suffix] for segment, found in words.items()}
-    given = {text.casefold() for texts in named.values() for text in texts[:-1]}
-    for segment, texts in named.items():
+    texts_by_segment = {
+        segment: [word.text for word in segment_words if not word.is_suffix] for segment, segment_words in words.items()
+    }
+    given_names = {text.casefold() for texts in texts_by_segment.values() for text in texts[:-1]}
+    for segment, texts in texts_by_segment.items():
         if not texts:
             continue
         # a title stands before the segment or at its start
         around = document.tokens[max(segment.start - 1, 0) : segment.start + 1]
         if len(texts) == 1 and any(is_title(token.text) for token in around):
             last = texts
-        elif len(texts) > 1 or texts[0].casefold() not in given:
+        elif len(texts) > 1 or texts[0].casefold() not in given_names:
             last.append(texts[-1])
             first.extend(texts[:-1])
     return Name(_most_frequent(first), _most_frequent(last))
@@ -280,16 +282,20 @@ def _entity(layout: DocumentSpans, person: Person, titles: dict[int, str]) -> Te
     words = _words(layout.document, person.segments)
     name = _name(layout.document, words)
     kinds = _kinds(name, words)
-    found = {(m.start, m.end): m for own in words.values() for m in _name_mentions(layout.document, own, name)}
+    by_span = {
+        (m.start, m.end): m
+        for segment_words in words.values()
+        for m in _name_mentions(layout.document, segment_words, name)
+    }
     for segment in person.segments:
-        found |= {(m.start, m.end): m for m in _mentions(layout, person, segment, kinds, titles)}
+        by_span |= {(m.start, m.end): m for m in _mentions(layout, person, segment, kinds, titles)}
     for position, owner in titles.items():
         if owner == person.id:
             kind: MentionClass = "title" if is_title(layout.document.tokens[position].text) else "honorific"
-            found[position, position + 1] = _mention(position, position + 1, kind)
-    if not found:
+            by_span[position, position + 1] = _mention(position, position + 1, kind)
+    if not by_span:
         return None
-    mentions = tuple(found[span] for span in sorted(found))
+    mentions = tuple(by_span[span] for span in sorted(by_span))
     return TemplateEntity(
         id=person.id,
         first_name=name.first,
@@ -322,9 +328,14 @@ def _kind(word: str, name: Name) -> MentionClass:
 
 def _kinds(name: Name, words: Mapping[MentionSegment, Sequence[NameWord]]) -> dict[str, MentionClass]:
     """The names that mentions without a PERSON span may hold, in small letters, with their classes."""
-    borne = [word.text for found in words.values() for word in found if not (word.is_suffix or word.is_initial)]
-    named = [each for each in (name.first, name.last, name.last and core(name.last)) if each]
-    return {word.casefold(): _kind(word, name) for word in [*borne, *named]}
+    borne = [
+        word.text
+        for segment_words in words.values()
+        for word in segment_words
+        if not (word.is_suffix or word.is_initial)
+    ]
+    name_parts = [part for part in (name.first, name.last, name.last and core(name.last)) if part]
+    return {word.casefold(): _kind(word, name) for word in [*borne, *name_parts]}
 
 
 def _name_mentions(document: AnnotatedDocument, words: Sequence[NameWord], name: Name) -> Iterator[TemplateMention]:
@@ -351,7 +362,7 @@ def _mentions(
     titles: dict[int, str],
 ) -> Iterator[TemplateMention]:
     """Gendered words of a segment, and in one without a PERSON span its names; adjoining ones are one mention."""
-    position, start, found = segment.start, segment.start, set[MentionClass]()
+    position, start, classes = segment.start, segment.start, set[MentionClass]()
     is_whole = _is_all_names(layout.document.tokens, segment, kinds)
     while position < segment.end:
         is_own = segment.is_name or (
@@ -361,25 +372,25 @@ def _mentions(
         )
         token = layout.document.tokens[position]
         gendered = class_of(token.text, layout.document.tag(position)) if is_own else None
-        named = (
+        name_match = (
             None
             if segment.is_name or gendered or not is_own
             else _named(layout.document, segment, position, kinds, is_whole)
         )
-        if named is not None:
-            end, kind = named
-            start = start if found else position
-            found.add(kind)
+        if name_match is not None:
+            end, kind = name_match
+            start = start if classes else position
+            classes.add(kind)
             position = end
             continue
-        if found:
-            yield _name_mention(start, position, found)
-            found = set()
+        if classes:
+            yield _name_mention(start, position, classes)
+            classes = set()
         if gendered is not None:
             yield _mention(position, position + 1, gendered)
         position += 1
-    if found:
-        yield _name_mention(start, segment.end, found)
+    if classes:
+        yield _name_mention(start, segment.end, classes)
 
 
 def _is_all_names(tokens: Sequence[Token], segment: MentionSegment, names: Collection[str]) -> bool:
