@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -304,7 +304,7 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         "published": published, "bounds": bounds, "n_examples": examples, "level": level, "resamples": resamples, "seed": seed,
     }  # fmt: skip
     # those of plug-ins, which need not be there
-    own = {"opinion_units": opinion_units, "word_lists": word_lists}
+    own: dict[str, Any] = {"opinion_units": opinion_units, "word_lists": word_lists}
     options |= {name: value for name, value in own.items() if value is not None}
     options |= read_option_entries(option or (), options | own)
     asked = ask(options, [name for name, files in (("units", units), ("order", order)) if files])

@@ -13,6 +13,7 @@ from evenhand.judges.judge import JudgeInput
 from evenhand.judges.overflow import was_cut
 from evenhand.judges.rubric import PROMPTS
 from evenhand.judges.shared import SharedModels
+from evenhand.plugins.released.finesure import PROMPTS as FINESURE
 from evenhand.plugins.released.sections import FineSurEJudge
 from evenhand.prompts import load_template
 
@@ -74,7 +75,7 @@ def room(kind, n_words):
 @kinds
 def test_signature_names_the_texts_of_its_prompts(kind):
     for name in TEMPLATES[kind]:
-        assert load_template(name, PROMPTS).signature in signature(kind)
+        assert load_template(name, FINESURE if kind == "finesure" else PROMPTS).signature in signature(kind)
 
 
 @kinds
