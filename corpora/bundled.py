@@ -34,9 +34,9 @@ def file_of(path: Path, bundled: Mapping[str, Path]) -> Path:
     if bundled is DOCUMENTS and is_packaged(path):
         return packaged_file(str(path))
     names = document_names if bundled is DOCUMENTS else lambda: tuple(bundled)
-    found = path if path.is_file() else bundled.get(str(path), path)
-    refuse_near(found, names)
-    return _best_of(found) if bundled is SUMMARIES and found.is_dir() else found
+    file = path if path.is_file() else bundled.get(str(path), path)
+    refuse_near(file, names)
+    return _best_of(file) if bundled is SUMMARIES and file.is_dir() else file
 
 
 def _best_of(folder: Path) -> Path:

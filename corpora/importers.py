@@ -114,9 +114,9 @@ def recognised(head: FileHead) -> tuple[str, Importer] | None:
         DataError: several do.
     """
     importers = {
-        name: each
-        for name, each in working_importers().items()
-        if each.recognises is not None and each.recognises(head)
+        name: importer
+        for name, importer in working_importers().items()
+        if importer.recognises is not None and importer.recognises(head)
     }
     if len(importers) > 1:
         raise DataError(
