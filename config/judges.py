@@ -112,8 +112,8 @@ class ExtractJudge(AskingSection):
     @property
     def models(self) -> dict[str, str]:
         """Those of its extractors."""
-        found = {"encoder": self.encoder} if "similarity" in self.extractors else {}
-        return found | ({"nli": self.nli} if "entailment" in self.extractors else {})
+        model_by_key = {"encoder": self.encoder} if "similarity" in self.extractors else {}
+        return model_by_key | ({"nli": self.nli} if "entailment" in self.extractors else {})
 
     @property
     def says(self) -> Purpose:
@@ -214,8 +214,8 @@ class AlignmentJudge(TextJudgeSection):
     @property
     def plain(self) -> str:
         """By its direction."""
-        found = {"precision": "claims borne out by {whose}", "recall": "sentences of {whose} covered"}
-        return found.get(self.direction, "")
+        wordings = {"precision": "claims borne out by {whose}", "recall": "sentences of {whose} covered"}
+        return wordings.get(self.direction, "")
 
     @property
     def scale(self) -> tuple[float, float] | None:
@@ -253,20 +253,20 @@ class RougeJudge(TextJudgeSection):
     @property
     def means(self) -> str:
         """By its measure."""
-        found = {
+        meanings = {
             "recall": "Share of the text's words or word pairs that the summary has, from 0 to 1; says nothing of what is "
             "invented; blind to paraphrase and negation.",
             "precision": "Share of the summary's words or word pairs that the text has, from 0 to 1; says nothing of what is "
             "left out; blind to paraphrase and negation.",
         }
-        return found.get(self.measure, self.meaning)
+        return meanings.get(self.measure, self.meaning)
 
     @property
     def plain(self) -> str:
         """By its measure, of words or of what else its type counts."""
-        found = {"precision": "{units} taken from {whose}", "recall": "{units} of {whose} kept"}
+        wordings = {"precision": "{units} taken from {whose}", "recall": "{units} of {whose} kept"}
         units = {"rouge2": "word pairs", "rougeL": "word sequences"}.get(self.type, "words")
-        return found.get(self.measure, "{units} shared with {whose}").replace("{units}", units)
+        return wordings.get(self.measure, "{units} shared with {whose}").replace("{units}", units)
 
     @property
     def libraries(self) -> tuple[str, ...]:
