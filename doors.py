@@ -109,7 +109,7 @@ def _is_there(point: EntryPoint) -> bool:
 
 @contextmanager
 def blamed(label: str) -> Iterator[None]:
-    """Within it whatever a package's code raises becomes an error that says whose it is, and where.
+    """Turn whatever a package's code raises in the block into an error that says whose it is, and where.
 
     Raises:
         PluginError: it raised something.

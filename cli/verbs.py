@@ -90,11 +90,11 @@ class _AllValues:
         self.parser = parser
 
     def add_option(self, *, action: str, **how: Any) -> None:
-        """As the parser does, but nothing that is stored replaces what was."""
+        """Add an option to the parser, of which nothing that is stored replaces what was."""
         self.parser.add_option(action=action.replace("store", "append"), **how)
 
     def add_argument(self, **how: Any) -> None:
-        """As the parser does."""
+        """Add an argument to the parser."""
         self.parser.add_argument(**how)
 
 

@@ -60,12 +60,12 @@ class MatcherSection(NeedySection):
 
     @property
     def libraries(self) -> tuple[str, ...]:
-        """What runs the model, and what makes N-grams."""
+        """Libraries that run the model and make N-grams."""
         return (("torch", "transformers") if self.has_model else ()) + (("nltk",) if self.counts_ngrams else ())
 
     @property
     def models(self) -> dict[str, str]:
-        """The one that is named, or the published one."""
+        """The model that the section names, or the published one."""
         return {"model": self.model_name} if self.has_model else {}
 
     @property
@@ -111,12 +111,12 @@ class ToneSection(NeedySection):
 
     @property
     def libraries(self) -> tuple[str, ...]:
-        """What has the lexicon, or runs the model."""
+        """Libraries that have the lexicon or run the model."""
         return {"vader": ("nltk",), "lexicon": (), "encoder": ("sentence_transformers",)}[self.kind]
 
     @property
     def models(self) -> dict[str, str]:
-        """The one that is named, or the embedded one."""
+        """The model that the section names, or the embedded one."""
         return {"model": self.model_name} if self.model_name else {}
 
     @property
@@ -184,12 +184,12 @@ class EntailerSection(NeedySection):
 
     @property
     def libraries(self) -> tuple[str, ...]:
-        """What runs its model."""
+        """Libraries that run the entailer's model."""
         return {"nli": ("torch", "transformers"), "encoder": ("sentence_transformers",), "words": ()}[self.kind]
 
     @property
     def models(self) -> dict[str, str]:
-        """The one that is named, or the default of the kind."""
+        """The model that the section names, or the default of its kind."""
         return {"model": self.model_name} if self.model_name else {}
 
     @property

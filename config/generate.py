@@ -154,12 +154,12 @@ class GenerateSection(ReplicatedSection):
 
     @property
     def options(self) -> MethodSection:
-        """Those of the method."""
+        """Options of the method."""
         options: MethodSection | None = (self.model_extra or {}).get(options_key(self.method))
         return METHOD_SECTIONS[self.method]() if options is None else options
 
     def options_as(self, section: type[S]) -> S:
-        """Those of the method, which has options of that type."""
+        """Options of the method, which must be of the type `section`."""
         options = self.options
         assert isinstance(options, section), "the recipe chose another method"
         return options

@@ -129,7 +129,7 @@ class AnyJudgeSection(NeedySection):
         )
 
     def unknown_values(self, values: Collection[str]) -> list[str]:
-        """Those of a set's attribute values that the section would have to name and does not; the set is then unscored."""
+        """Attribute values of a set that the section would have to name and does not; the set is then unscored."""
         return []
 
 
@@ -163,7 +163,7 @@ class TextJudgeSection(JudgeSection):
 
     @property
     def purpose(self) -> Purpose | None:
-        """The same, unless the text is that of the other sides."""
+        """Purpose of its scores; None where the text is that of the other sides."""
         return None if self.against == "opposing" else self.says
 
     @property

@@ -127,7 +127,7 @@ class PythonJudge(CodeSection, AnyJudgeSection):
 
     @property
     def scale(self) -> tuple[float, float] | None:
-        """As the user says it."""
+        """Range of the scores as the user says it; None where it is left open."""
         return self.range
 
     @property
@@ -156,7 +156,7 @@ class PythonMethodSection(CodeSection, MethodSection):
 
     @property
     def asks_again(self) -> bool:
-        """It may."""
+        """Whether the method asks more than once, which a function of the user's own may."""
         return True
 
     def chosen(self) -> dict[str, Any]:

@@ -72,7 +72,7 @@ class JudgeLimitsSection(Section):
     above: Literal["length"] | None = None
 
     def refuse(self) -> None:
-        """What a judge is above is known from its calibration."""
+        """Refuse `above` without a calibration to read it from."""
         if self.above and not self.calibrated:
             raise ValueError("above: length is read from a calibration; write calibrated: true, or leave above out")
 

@@ -66,7 +66,7 @@ class Section(BaseModel):
         return {}
 
     def refuse(self) -> None:
-        """What must fit together beyond the types of the keys.
+        """Refuse keys that do not fit together, whatever their types.
 
         Raises:
             ValueError: something does not.

@@ -145,7 +145,7 @@ class TrainSection(Section):
 
     @property
     def form(self) -> Literal["chat", "plain"]:
-        """What becomes of texts that are no conversations."""
+        """Form that texts take which are no conversations."""
         return self.texts or ("plain" if self.trainer == "pairwise" else "chat")
 
     def refuse(self) -> None:

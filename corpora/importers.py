@@ -31,12 +31,12 @@ class FileHead:
 
     @property
     def start(self) -> str:
-        """Its first character that is no white space; "" where there is none."""
+        """First character of the file that is no white space; "" where there is none."""
         return self.text.lstrip()[:1]
 
     @property
     def is_array(self) -> bool:
-        """Whether it begins as a JSON array."""
+        """Whether the file begins as a JSON array."""
         return self.start == "["
 
 

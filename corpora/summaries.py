@@ -57,7 +57,7 @@ class Summaries(dict[str, str]):
 
     @property
     def n_thoughts(self) -> int:
-        """How many had thoughts."""
+        """Number of summaries that had thoughts."""
         return len(self.thoughtful)
 
 

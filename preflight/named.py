@@ -75,7 +75,7 @@ def _refuse_adapter(model: ModelSection, adapter: Path) -> None:
 
 
 def whole_checks(recipe: Recipe) -> Iterator[Check]:
-    """What stages may do alone, and a whole run cannot."""
+    """Checks of what stages may do alone, and a whole run cannot."""
     if recipe.rounds:
         yield Check("generate.backend", partial(_refuse_words_for_tokens, recipe))
 
@@ -195,7 +195,7 @@ def engine_checks(recipe: Recipe) -> Iterator[Check]:
 
 
 def _library_checks(key: str, libraries: tuple[str, ...], python: str | None = None) -> Iterator[Check]:
-    """That libraries can be found; none is imported."""
+    """Check that libraries can be found; none is imported."""
 
     def refuse() -> None:
         if absent := _absent(libraries, python):

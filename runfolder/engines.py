@@ -36,7 +36,7 @@ Machines = Sequence[int]
 
 
 def machines_of(executor: str) -> Machines:
-    """Those of this machine, or of each machine of the place.
+    """GPUs of this machine, or of each machine of the place.
 
     Raises:
         RecipeError: there are no machines.
@@ -50,7 +50,7 @@ def machines_of(executor: str) -> Machines:
 
 
 def engines_of(section: ReplicatedSection, executor: str, machines: Callable[[str], Machines] = machines_of) -> Engines:
-    """Those that a section asks for; "auto" is as many as the GPUs hold, and 1 without any.
+    """Engines that a section asks for; "auto" is as many as the GPUs hold, and 1 without any.
 
     Raises:
         RecipeError: there are no machines at the place, and it is to be asked.
@@ -110,7 +110,7 @@ def _said(gpus: int, where: str) -> str:
 
 
 def fit_checks(key: str, section: BackendSection) -> Iterator[Check]:
-    """That this machine holds the engines of a section, which has that key."""
+    """Checks that this machine holds the engines of a section, which has that key."""
     yield Check(f"{key}.engine", partial(refuse_large, section), is_here=True)
     if isinstance(section, ReplicatedSection):
         yield Check(f"{key}.replicas", partial(refuse_too_many, section), is_here=True)

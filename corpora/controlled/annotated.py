@@ -72,7 +72,7 @@ class AnnotatedArticle(Record):
 
     @property
     def marks(self) -> frozenset[str]:
-        """Those that a controlled set made of it has."""
+        """Marks that a controlled set made of the article has."""
         return article_marks(self.passages, self.topic)
 
     def others(self, articles: Sequence["AnnotatedArticle"]) -> list["AnnotatedArticle"]:

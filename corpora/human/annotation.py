@@ -144,7 +144,7 @@ class HumanUnit:
 
     @property
     def cluster(self) -> str:
-        """What shares evidence with it: the document set, or the topic where the set is not known."""
+        """Cluster of units that share evidence: the document set, or the topic where the set is not known."""
         return self.set_id or self.topic
 
     @property

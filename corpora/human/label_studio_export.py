@@ -213,7 +213,7 @@ def _points(regions: Sequence[_Region], control: str) -> tuple[list[str], tuple[
 def _flags(
     ticks: Mapping[str, set[str]], names: tuple[str, str], letter: str, numbers: Sequence[str], mistakes: list[str]
 ) -> Decisions:
-    """Of each number whether it is ticked in the second list, None when in neither."""
+    """Whether each number is ticked in the second list; None when it is in neither."""
     present, absent = (ticks.get(f"{name}_{letter}", set()) for name in names)
     contradictions = sorted(present & absent)
     unknown = sorted((present | absent) - set(numbers))

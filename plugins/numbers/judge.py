@@ -43,7 +43,7 @@ class NumbersJudge(JudgeSection):
 
     @property
     def plain(self) -> str:
-        """What is found."""
+        """Wording of the count for a reader."""
         return "numbers that are not in {whose}"
 
     @property
