@@ -28,7 +28,7 @@ class Door(Mapping[str, T]):
 
     Args:
         name: of the group of entry points, below "evenhand.".
-        what: one of them is called, in errors: "judge".
+        noun: one of them is called, in errors: "judge".
         check: whether something is one of them.
         core: those that are always there.
         part: what of a thing of another package is wanted here, all of it by default.
@@ -37,12 +37,12 @@ class Door(Mapping[str, T]):
     def __init__(
         self,
         name: str,
-        what: str,
+        noun: str,
         check: Callable[[Any], bool],
         core: Mapping[str, T] = MappingProxyType({}),
         part: Callable[[Any], T] = lambda thing: thing,
     ) -> None:
-        self.name, self._what, self._check, self._core, self._part = name, what, check, core, part
+        self.name, self._noun, self._check, self._core, self._part = name, noun, check, core, part
 
     @cached_property
     def _points(self) -> dict[str, list[EntryPoint]]:
@@ -72,7 +72,7 @@ class Door(Mapping[str, T]):
         packages = [*(["evenhand"] if name in self._core else []), *map(package_of, points)]
         if len(packages) > 1:
             raise PluginError(
-                f"{self._what} {name!r} is brought by {' and by '.join(packages)}; uninstall all of these packages but one, or "
+                f"{self._noun} {name!r} is brought by {' and by '.join(packages)}; uninstall all of these packages but one, or "
                 "have it renamed"
             )
         return self._loaded(points[0]) if points else self._core[name]
@@ -83,16 +83,16 @@ class Door(Mapping[str, T]):
         return package_of(points[0]) if points and points[0].module.partition(".")[0] != "evenhand" else None
 
     def _loaded(self, point: EntryPoint) -> T:
-        whose = f"{self._what} {point.name!r} of package {package_of(point)}"
+        label = f"{self._noun} {point.name!r} of package {package_of(point)}"
         try:
             thing = point.load()
         except Exception as error:
             raise PluginError(
-                f"{whose} cannot be imported from {point.value}: {type(error).__name__}: {error}; mend or uninstall the package"
+                f"{label} cannot be imported from {point.value}: {type(error).__name__}: {error}; mend or uninstall the package"
             ) from error
         if not self._check(thing):
             raise PluginError(
-                f"{whose} is {type(thing).__name__} and no {self._what}; see docs/plugins.md for what {point.value} must be"
+                f"{label} is {type(thing).__name__} and no {self._noun}; see docs/plugins.md for what {point.value} must be"
             )
         return self._part(thing)
 
@@ -108,8 +108,8 @@ def _is_there(point: EntryPoint) -> bool:
 
 
 @contextmanager
-def blamed(whose: str) -> Iterator[None]:
-    """Within it whatever a package's code raises becomes an error that says whose it is, and where.
+def blamed(label: str) -> Iterator[None]:
+    """Turn whatever a package's code raises in the block into an error that says whose it is, and where.
 
     Raises:
         PluginError: it raised something.
@@ -120,7 +120,7 @@ def blamed(whose: str) -> Iterator[None]:
         raise
     except Exception as error:
         lines = list(traceback.walk_tb(error.__traceback__))
-        own = [each for each in lines if each[0].f_globals.get("__name__", "").partition(".")[0] not in OURS]
-        frame, number = (own or lines)[-1]
+        package_lines = [line for line in lines if line[0].f_globals.get("__name__", "").partition(".")[0] not in OURS]
+        frame, number = (package_lines or lines)[-1]
         where = f"{frame.f_code.co_filename}:{number}"
-        raise PluginError(f"{whose} raised {type(error).__name__}: {error} ({where})") from error
+        raise PluginError(f"{label} raised {type(error).__name__}: {error} ({where})") from error

@@ -49,8 +49,8 @@ ShardName = Annotated[
 ]
 
 
-def _say_version(asked: bool) -> None:
-    if asked:
+def _say_version(is_set: bool) -> None:
+    if is_set:
         import evenhand
 
         say(f"evenhand {evenhand.__version__}")
@@ -84,8 +84,8 @@ def validate(
     for key, section in code_sections(loaded).items():
         code = section.code()
         say(f"runs code: {key}: {code.label} (SHA-256 {code.digest[:16]})")
-    found = preflight(loaded, elsewhere=elsewhere)
-    say(f"{recipe} is sound: {len(plan(loaded))} steps, {found}, output {loaded.output}")
+    size = preflight(loaded, elsewhere=elsewhere)
+    say(f"{recipe} is sound: {len(plan(loaded))} steps, {size}, output {loaded.output}")
 
 
 def loop(
@@ -208,21 +208,21 @@ def cache(
     from ..judges.embeddings import EMBEDDINGS
     from ..train.reference import REFERENCE_LOGPS
 
-    held = {
+    caches = {
         EMBEDDINGS: "embeddings",
         REFERENCE_LOGPS: "pairs' reference log-probabilities",
         ANSWERS: "answers of servers",
     }
     if clear:
-        *first, last = (f"{kept.forget()} {what}" for kept, what in {JUDGEMENTS: "judgements", **held}.items())
+        *first, last = (f"{store.forget()} {label}" for store, label in {JUDGEMENTS: "judgements", **caches}.items())
         say(f"{', '.join(first)} and {last} forgotten")
         return
     for count in cache_counts():
         say(f"{count.scored:8,} scored {count.unscored:6,} unscored  {count.signature}")
     say(f"in {JUDGEMENTS.path}")
-    for kept, what in held.items():
-        say(f"{kept.count():8,} {what}")
-        say(f"in {kept.path}{' (set EVENHAND_CACHE to move all)' if kept is ANSWERS else ''}")
+    for store, label in caches.items():
+        say(f"{store.count():8,} {label}")
+        say(f"in {store.path}{' (set EVENHAND_CACHE to move all)' if store is ANSWERS else ''}")
 
 
 def env() -> None:
@@ -237,7 +237,11 @@ def env() -> None:
     for name in RECORDED:
         say(f"{name:24}{versions.get(name, '-')}")
     for extra in sorted({*EXTRAS.values()}):
-        if absent := [library for library, its in EXTRAS.items() if its == extra and find_spec(library) is None]:
+        if absent := [
+            library
+            for library, library_extra in EXTRAS.items()
+            if library_extra == extra and find_spec(library) is None
+        ]:
             say(f"extra {extra} is missing ({', '.join(absent)}): pip install 'evenhand[{extra}]'")
     say(f"cache: {cache_folder()} (set EVENHAND_CACHE to move it)")
 
@@ -330,7 +334,7 @@ def main() -> None:
 
 def after_interrupt(arguments: Sequence[str]) -> str:
     """What an interruption of this command line leaves."""
-    verb = next((each for each in arguments if not each.startswith("-")), "")
+    verb = next((argument for argument in arguments if not argument.startswith("-")), "")
     return "nothing was kept" if verb in AT_END else "the same command continues"
 
 
@@ -377,11 +381,11 @@ def _check_anew(phase: "Phase") -> None:
 
 def _run_shard(
     verb: str,
-    given: tuple[Path, str | None, list[str] | None],
+    arguments: tuple[Path, str | None, list[str] | None],
     written: str,
     run: "Callable[[Phase, Shard], bool]",
 ) -> None:
-    path, phase_name, overrides = given
+    path, phase_name, overrides = arguments
     recipe = load_recipe(path, overrides or [])
     from ..loop import work_in
     from ..preflight import check_names
@@ -406,7 +410,7 @@ def _print_result(recipe: "Recipe") -> "Report":
     from ..evaluation.report.checkpoint.page import page
     from ..evaluation.report.checkpoint.report import read_report
 
-    found = read_report(recipe)
-    show_page(page(found))
+    run_report = read_report(recipe)
+    show_page(page(run_report))
     say(f"report: {recipe.output / 'report' / 'index.html'}")
-    return found
+    return run_report

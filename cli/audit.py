@@ -26,10 +26,10 @@ EXAMPLE = (
 )
 
 
-def _folder(given: str) -> Path:
-    if not given:
+def _folder(text: str) -> Path:
+    if not text:
         raise typer.BadParameter("is empty; name a folder, . for this one")
-    return Path(given)
+    return Path(text)
 
 
 def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has options)
@@ -304,18 +304,18 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         "published": published, "bounds": bounds, "n_examples": examples, "level": level, "resamples": resamples, "seed": seed,
     }  # fmt: skip
     # those of plug-ins, which need not be there
-    own: dict[str, Any] = {"opinion_units": opinion_units, "word_lists": word_lists}
-    options |= {name: value for name, value in own.items() if value is not None}
-    options |= read_option_entries(option or (), options | own)
-    asked = ask(options, [name for name, files in (("units", units), ("order", order)) if files])
+    plugin_options: dict[str, Any] = {"opinion_units": opinion_units, "word_lists": word_lists}
+    options |= {name: value for name, value in plugin_options.items() if value is not None}
+    options |= read_option_entries(option or (), options | plugin_options)
+    request = ask(options, [name for name, files in (("units", units), ("order", order)) if files])
     wanted = AuditFiles(
         documents=documents,
         attribute=attribute,
         columns=columns,
-        summaries=tuple(labelled(each, "--summaries") for each in summaries or []),
+        summaries=tuple(labelled(entry, "--summaries") for entry in summaries or []),
         summary_columns=columns_of(summary_columns),
-        units=tuple(labelled(each, "--units") for each in units or []),
-        orders=tuple(labelled(each, "--order") for each in order or []),
+        units=tuple(labelled(entry, "--units") for entry in units or []),
+        orders=tuple(labelled(entry, "--order") for entry in order or []),
         references=tuple(references or ()),
         oracle=oracle,
         values=_values(values or []),
@@ -324,23 +324,23 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         limit=limit,
         seed=seed,
     )
-    refuse_llm_units(limits, asked.entailer)
+    refuse_llm_units(limits, request.entailer)
     with _progress() as progress:
-        found = run_audit(
-            asked,
+        report = run_audit(
+            request,
             lambda: read_input(wanted),
             out,
             say=say,
             gating=Gating(AUDIT_PAGE, limits, earlier),
             progress=progress,
         )
-    show_page(page(found))
+    show_page(page(report))
     # a whole page has them where it says how it was made
-    for hint in () if verbosity() else found.hints:
+    for hint in () if verbosity() else report.hints:
         show(terminal.RichText(hint))
-    more = "" if verbosity() else " (every measure, tests and the most unfair summaries; -v prints the page here)"
-    say(f"audit: {out / PAGE}{more}")
-    gate.end(found.gate, "audit")
+    remark = "" if verbosity() else " (every measure, tests and the most unfair summaries; -v prints the page here)"
+    say(f"audit: {out / PAGE}{remark}")
+    gate.end(report.gate, "audit")
 
 
 @contextmanager
@@ -364,7 +364,7 @@ def _progress() -> "Iterator[Progress]":
         yield step
 
 
-def _values(given: Sequence[str]) -> tuple[str, ...]:
+def _values(entries: Sequence[str]) -> tuple[str, ...]:
     """A single list with commas, or one value for each time that the option is given."""
-    parts = given[0].split(",") if len(given) == 1 else given
+    parts = entries[0].split(",") if len(entries) == 1 else entries
     return tuple(filter(None, map(one_spelling, parts)))

@@ -73,8 +73,8 @@ def compare(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has 
     limits = gate.read(COMPARISON_PAGE)
     earlier = read_earlier(limits, COMPARISON_PAGE)
     runs = name_runs(recipes, set_ or [], over or [], out)
-    asked = _budgets(budgets) if budgets else usual_budgets(runs)
-    check_runs(runs, asked, out, say)
+    budget_sizes = _budgets(budgets) if budgets else usual_budgets(runs)
+    check_runs(runs, budget_sizes, out, say)
     for run in runs:
         refuse_uncalibrated(limits, run.recipe)
     gating = Gating(COMPARISON_PAGE, limits, earlier)
@@ -89,10 +89,10 @@ def compare(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has 
         note(f"{run.label}: {run.recipe.output}")
         run_with_progress(run.recipe, twins)
 
-    found = run_and_compare(runs, out, asked, run_one, gating.judged, by_round=rounds)
-    show_page(page(found))
+    comparison = run_and_compare(runs, out, budget_sizes, run_one, gating.judged, by_round=rounds)
+    show_page(page(comparison))
     say(f"comparison: {out / PAGE}")
-    gate.end(found.gate, "compare")
+    gate.end(comparison.gate, "compare")
 
 
 def _budgets(text: str) -> list[int]:

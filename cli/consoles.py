@@ -17,10 +17,10 @@ class Terminal(Console):
         super().__init__(markup=False, emoji=False, **options)
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        """As of rich; its own control codes are segments of their own, which stay."""
+        """Segments as rich renders them, with their control characters visible; rich's own control codes stay."""
         for segment in super().render(renderable, options):
             yield segment if segment.control else segment._replace(text=visible(segment.text))
 
     def render_str(self, text: str, **options: Any) -> Text:
-        """As of rich, which would take some control characters out of a cell."""
+        """Text as rich renders it, with control characters visible, of which rich would take some out of a cell."""
         return super().render_str(visible(text), **options)

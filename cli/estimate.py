@@ -108,60 +108,60 @@ def estimate(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has
     if nodes > 1 or gpus_per_node:
         loaded = load_recipe(recipe, [*(set_ or []), *keys_of_nodes(loaded, nodes, gpus_per_node or 0)])
     assumed = Assumed(dict(map(_requests, requests or [])), prompt_tokens, answer_tokens)
-    found = run(loaded, device, utilisation, assumed, Cluster(nodes, gpus_per_node))
+    needs = run(loaded, device, utilisation, assumed, Cluster(nodes, gpus_per_node))
     if as_json:
         derived = {
-            "gpus": found.gpus, "gpu_memory_gib": found.memory, "hours": found.hours, "gpu_hours": found.gpu_hours,
-            "cost": found.cost,
+            "gpus": needs.gpus, "gpu_memory_gib": needs.memory, "hours": needs.hours, "gpu_hours": needs.gpu_hours,
+            "cost": needs.cost,
         }  # fmt: skip
-        say(json.dumps(asdict(found) | derived, indent=2))
+        say(json.dumps(asdict(needs) | derived, indent=2))
     else:
-        _show(found, gpu_price, is_loop=_is_loop(recipe))
-    if found.problems:
-        raise LeftOutError(f"{len(found.problems)} models are not known, and what rests on them is left out")
+        _show(needs, gpu_price, is_loop=_is_loop(recipe))
+    if needs.problems:
+        raise LeftOutError(f"{len(needs.problems)} models are not known, and what rests on them is left out")
 
 
-def _requests(given: str) -> tuple[str, int]:
-    split, _, n = given.partition("=")
+def _requests(entry: str) -> tuple[str, int]:
+    split, _, n = entry.partition("=")
     if split not in {"train", "test"} or not n.isdecimal() or int(n) < 1:
-        raise RecipeError(f"--requests {given!r}: write train=N or test=N")
+        raise RecipeError(f"--requests {entry!r}: write train=N or test=N")
     return split, int(n)
 
 
-def _show(found: "RecipeEstimate", gpu_price: float | None, *, is_loop: bool) -> None:
-    device = found.device
-    show(_models(found))
-    show(_stages(found))
-    if found.training:
-        show(_training(found))
+def _show(needs: "RecipeEstimate", gpu_price: float | None, *, is_loop: bool) -> None:
+    device = needs.device
+    show(_models(needs))
+    show(_stages(needs))
+    if needs.training:
+        show(_training(needs))
         say(
             "* the recipe's. adapter: with gradients, optimiser and buffers. layers: activations. all: together. c.: with "
             "gradient checkpointing"
         )
-    if found.engines:
-        show(_engines(found))
-    for note in found.notes:
+    if needs.engines:
+        show(_engines(needs))
+    for note in needs.notes:
         say(f"- {note}")
     say(
-        f"- hours: {found.utilisation:.0%} of {device.name}'s {device.peak / 1e12:,g} TFLOP/s (bfloat16) and "
+        f"- hours: {needs.utilisation:.0%} of {device.name}'s {device.peak / 1e12:,g} TFLOP/s (bfloat16) and "
         f"{device.bandwidth / 1e12:g} TB/s; loading models and judges that ask no language model are not counted"
     )
     say("- memory: without the driver's own (about 1 GiB); a tenth is left free in what is needed")
-    _say_costs(found.stages)
-    parts = ", ".join(f"{name} {_size(n_bytes)}" for name, n_bytes in found.files.items())
+    _say_costs(needs.stages)
+    parts = ", ".join(f"{name} {_size(n_bytes)}" for name, n_bytes in needs.files.items())
     say(
-        f"- files: about {_size(sum(found.files.values()))} ({parts}); those of a stage are there twice until it ends; pairs "
+        f"- files: about {_size(sum(needs.files.values()))} ({parts}); those of a stage are there twice until it ends; pairs "
         "are as many as there can be, replies of judges and checkpoints are not counted"
     )
-    for problem in found.problems:
+    for problem in needs.problems:
         say(f"- {problem}")
     if is_loop:
-        _say_gpu_hours(found, gpu_price)
-    if not found.gpus:
+        _say_gpu_hours(needs, gpu_price)
+    if not needs.gpus:
         say("needs: no GPU for language models, of which none runs here")
-    elif found.memory is not None and found.hours is not None:
-        hours = f"about {_hours(found.hours)} hours on {device.name} (metrics not counted)" if is_loop else BENCHMARK
-        say(f"needs: {_gpus(found.gpus)} of at least {ceil(found.memory)} GiB; {hours}")
+    elif needs.memory is not None and needs.hours is not None:
+        hours = f"about {_hours(needs.hours)} hours on {device.name} (metrics not counted)" if is_loop else BENCHMARK
+        say(f"needs: {_gpus(needs.gpus)} of at least {ceil(needs.memory)} GiB; {hours}")
 
 
 def _is_loop(recipe: Path) -> bool:
@@ -170,10 +170,10 @@ def _is_loop(recipe: Path) -> bool:
     return not (lines and lines[0].startswith("evenhand ") and " --judges " in lines[0])
 
 
-def _say_gpu_hours(found: "RecipeEstimate", gpu_price: float | None) -> None:
+def _say_gpu_hours(needs: "RecipeEstimate", gpu_price: float | None) -> None:
     """Hours of the GPUs that work, where there are several or a price, and what these cost."""
-    hours = found.gpu_hours
-    if hours is None or (found.gpus <= 1 and gpu_price is None):
+    hours = needs.gpu_hours
+    if hours is None or (needs.gpus <= 1 and gpu_price is None):
         return
     price = "" if gpu_price is None else f", {hours * gpu_price:,.2f} to pay"
     say(f"- {_hours(hours)} GPU hours of work; GPUs that wait meanwhile are not counted{price}")
@@ -187,10 +187,10 @@ def print_costs(recipe: "Recipe") -> None:
     if not recipe.servers:
         return
     by_server = [served(split, work) for split in splits(recipe, Assumed({})) for work in split.work]
-    _say_costs([each for each in by_server if each is not None])
+    _say_costs([stage for stage in by_server if stage is not None])
 
 
-def print_asked(what: str, asked: "LanguageModel", asks: "Sequence[Ask]") -> None:
+def print_asked(work: str, language_model: "LanguageModel", asks: "Sequence[Ask]") -> None:
     """What a server will be asked and paid for these, before it is; nothing where the model runs here.
 
     Raises:
@@ -199,53 +199,55 @@ def print_asked(what: str, asked: "LanguageModel", asks: "Sequence[Ask]") -> Non
     from ..estimate.counting import Counter, reader
     from ..generate.server.reachability import refuse_unreachable
 
-    server = asked.backend.server
+    server = language_model.backend.server
     if server is None:
         return
-    refuse_unreachable(server, asked.model.name)
-    counter = Counter(reader(asked.model)[0])
+    refuse_unreachable(server, language_model.model.name)
+    counter = Counter(reader(language_model.model)[0])
     counter.complete(asks)
     paid, written = counter.tokens.paid, counter.tokens.generated
     cost = server.price.cost(round(paid), 0, round(written)) if server.price else None
-    _say_cost(f"{what} by {server.base_url}", paid, written, cost)
+    _say_cost(f"{work} by {server.base_url}", paid, written, cost)
     say(NOT_COUNTED)
 
 
 def _say_costs(stages: "Iterable[StageEstimate]") -> None:
-    asked = [each for each in stages if each.server is not None]
-    for each in asked:
-        _say_cost(f"{each.split} {each.name} by {each.server}", each.prompt_tokens, each.generated_tokens, each.cost)
-    if asked:
+    server_stages = [stage for stage in stages if stage.server is not None]
+    for stage in server_stages:
+        _say_cost(
+            f"{stage.split} {stage.name} by {stage.server}", stage.prompt_tokens, stage.generated_tokens, stage.cost
+        )
+    if server_stages:
         say(NOT_COUNTED)
 
 
-def _say_cost(what: str, read: float, written: float, cost: float | None) -> None:
+def _say_cost(work: str, read: float, written: float, cost: float | None) -> None:
     paid = "its prices are not known: write server.price" if cost is None else f"about {cost:,.4g}"
-    say(f"- {what}: {_count(read)} tokens in, at most {_count(written)} out; {paid}")
+    say(f"- {work}: {_count(read)} tokens in, at most {_count(written)} out; {paid}")
 
 
 def _table(*columns: str, title: str) -> "Table":
     table = plain_table(title)
-    for place, each in enumerate(columns):
-        is_text = place == 0 or each in {"model", "used by"}
-        table.add_column(each, justify="left" if is_text else "right", overflow="fold", no_wrap=not is_text)
+    for place, column in enumerate(columns):
+        is_text = place == 0 or column in {"model", "used by"}
+        table.add_column(column, justify="left" if is_text else "right", overflow="fold", no_wrap=not is_text)
     return table
 
 
-def _models(found: "RecipeEstimate") -> "Table":
+def _models(needs: "RecipeEstimate") -> "Table":
     table = _table("model", "parameters", "trained", "GiB", "used by", title="Models")
-    for each in found.models:
+    for model in needs.models:
         table.add_row(
-            _short(each.name),
-            _count(each.parameters),
-            "-" if each.trained is None else _count(each.trained),
-            "?" if each.weights is None else _gib(each.weights),
-            ", ".join(each.used_by),
+            _short(model.name),
+            _count(model.parameters),
+            "-" if model.trained is None else _count(model.trained),
+            "?" if model.weights is None else _gib(model.weights),
+            ", ".join(model.used_by),
         )
     return table
 
 
-def _stages(found: "RecipeEstimate") -> "Table":
+def _stages(needs: "RecipeEstimate") -> "Table":
     table = _table(
         "stage",
         "phases",
@@ -258,24 +260,24 @@ def _stages(found: "RecipeEstimate") -> "Table":
         "hours",
         title="\nWork of all phases, in tokens",
     )
-    for each in found.stages:
+    for stage in needs.stages:
         table.add_row(
-            f"{each.split} {each.name}",
-            str(each.phases),
-            f"{each.requests:,}",
-            _short(each.model),
-            _count(each.prompt_tokens),
-            _count(each.generated_tokens) if each.name != "train" else "-",
-            _known(each, _significant, each.flops and each.flops / 1e15),
-            str(each.gpus),
-            _known(each, _hours, each.hours),
+            f"{stage.split} {stage.name}",
+            str(stage.phases),
+            f"{stage.requests:,}",
+            _short(stage.model),
+            _count(stage.prompt_tokens),
+            _count(stage.generated_tokens) if stage.name != "train" else "-",
+            _known(stage, _significant, stage.flops and stage.flops / 1e15),
+            str(stage.gpus),
+            _known(stage, _hours, stage.hours),
         )
     return table
 
 
-def _training(found: "RecipeEstimate") -> "Table":
+def _training(needs: "RecipeEstimate") -> "Table":
     title = (
-        f"\nMemory of training in GiB per GPU, {found.training[0].gpus} GPUs, passes of {found.pass_tokens:,} tokens"
+        f"\nMemory of training in GiB per GPU, {needs.training[0].gpus} GPUs, passes of {needs.pass_tokens:,} tokens"
     )
     table = _table(
         "strategy",
@@ -289,33 +291,33 @@ def _training(found: "RecipeEstimate") -> "Table":
         "fits",
         title=title,
     )
-    for each in found.training:
-        mark = " *" if each.is_recipes else ""
+    for row in needs.training:
+        mark = " *" if row.is_recipes else ""
         table.add_row(
-            each.strategy + mark,
-            *map(_gib, (each.weights, each.adapter, each.logits)),
-            *map(_gib, (each.activations["checkpointing"], each.total("checkpointing"))),
-            *map(_gib, (each.activations["plain"], each.total("plain"))),
-            _fits(found, each),
+            row.strategy + mark,
+            *map(_gib, (row.weights, row.adapter, row.logits)),
+            *map(_gib, (row.activations["checkpointing"], row.total("checkpointing"))),
+            *map(_gib, (row.activations["plain"], row.total("plain"))),
+            _fits(needs, row),
         )
     return table
 
 
-def _fits(found: "RecipeEstimate", row: "TrainMemory") -> str:
+def _fits(needs: "RecipeEstimate", row: "TrainMemory") -> str:
     from ..train.memory import USABLE
 
-    room = USABLE * found.device.memory * GIB
+    room = USABLE * needs.device.memory * GIB
     kinds = [kind for kind in ("plain", "checkpointing") if row.total(kind) <= room]
     return {0: "no", 1: "only c.", 2: "yes"}[len(kinds)]
 
 
-def _engines(found: "RecipeEstimate") -> "Table":
-    title = f"\nMemory of engines on {found.device.memory:g} GiB"
+def _engines(needs: "RecipeEstimate") -> "Table":
+    title = f"\nMemory of engines on {needs.device.memory:g} GiB"
     table = _table("model", "GPUs", "weights GiB", "KV GiB a request", "requests that fit", title=title)
-    for each in found.engines:
-        kv = each.kv_of_token * each.max_model_len
-        fit = f"{each.room / each.max_model_len:,.0f} of {each.max_model_len:,} tokens"
-        table.add_row(_short(each.model), str(each.gpus), _gib(each.weights), f"{kv / GIB:.2f}", fit)
+    for engine in needs.engines:
+        kv = engine.kv_of_token * engine.max_model_len
+        fit = f"{engine.room / engine.max_model_len:,.0f} of {engine.max_model_len:,} tokens"
+        table.add_row(_short(engine.model), str(engine.gpus), _gib(engine.weights), f"{kv / GIB:.2f}", fit)
     return table
 
 

@@ -28,13 +28,13 @@ def page_kind(verb: str) -> "PageKind[Any]":
     return REPORT_PAGE if verb == "report" else COMPARISON_PAGE
 
 
-def _help(context: typer.Context, given: list[str] | None) -> list[str] | None:
-    if "help" in (given or ()):
+def _help(context: typer.Context, limits: list[str] | None) -> list[str] | None:
+    if "help" in (limits or ()):
         from ..evaluation.gate.names import told
 
         say(told(page_kind(context.info_name or "")))
         raise typer.Exit
-    return given
+    return limits
 
 
 # what these options are shown under
@@ -108,8 +108,8 @@ class Options:
 
         limits, profile_is_strict, least_sets = read_limits(self.limits or (), self.profile)
         if not limits:
-            given = {"baseline": self.baseline, "junit": self.junit, "markdown": self.markdown, "strict": self.strict}
-            if idle := [f"--{name}" for name, value in given.items() if value]:
+            options = {"baseline": self.baseline, "junit": self.junit, "markdown": self.markdown, "strict": self.strict}
+            if idle := [f"--{name}" for name, value in options.items() if value]:
                 raise DataError(f"{idle[0]} has no effect without a limit; add --fail-if {EXAMPLE!r} or --profile FILE")
             return None
         check_names(limits, kind)
@@ -139,8 +139,8 @@ class Options:
             raise GateError(why)
 
 
-def read_earlier(asked: "GateRequest | None", kind: "PageKind[Any]") -> "Baseline | None":
+def read_earlier(request: "GateRequest | None", kind: "PageKind[Any]") -> "Baseline | None":
     """The baseline, read before any work; None without one."""
     from ..evaluation.gate.baseline import read_baseline
 
-    return read_baseline(asked.baseline, kind) if asked and asked.baseline else None
+    return read_baseline(request.baseline, kind) if request and request.baseline else None

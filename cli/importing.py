@@ -123,7 +123,7 @@ def reordered(
         raise DataError(f"--turn {turn} --of {of}: turns are 1 to {of - 1}; number {of} is the order of the file")
     with reading(file, out, force=force):
         sets = read_any(file)
-    write_sets(out, [turned(each, turn, of) for each in sets], f"turn {turn} of {of}")
+    write_sets(out, [turned(documents, turn, of) for documents in sets], f"turn {turn} of {of}")
 
 
 VERBS = {
@@ -178,8 +178,8 @@ def _only(sets: Sequence["DocumentSet"], attribute: str) -> list["DocumentSet"]:
         documents.model_copy(
             update={
                 "documents": tuple(
-                    each.model_copy(update={"attributes": {attribute: each.attributes[attribute]}})
-                    for each in documents.documents
+                    document.model_copy(update={"attributes": {attribute: document.attributes[attribute]}})
+                    for document in documents.documents
                 )
             }
         )

@@ -78,27 +78,27 @@ def refuse_unknown_judges(names: Sequence[str], judges: Collection[str]) -> None
         raise RecipeError(listed([*mistakes, f"the judges are {', '.join(judges)}"]))
 
 
-def _columns(given: str) -> ColumnsSection:
+def _columns(text: str) -> ColumnsSection:
     """ "set=thread,text=body" to name the columns; a column's name may contain a comma."""
-    return ColumnsSection(**_named(given, list(ColumnsSection.model_fields), "set=COLUMN,text=COLUMN"))
+    return ColumnsSection(**_named(text, list(ColumnsSection.model_fields), "set=COLUMN,text=COLUMN"))
 
 
-def _summary_columns(given: str) -> SummaryColumnsSection:
-    return SummaryColumnsSection(**_named(given, list(SummaryColumnsSection.model_fields), "text=COLUMN,id=COLUMN"))
+def _summary_columns(text: str) -> SummaryColumnsSection:
+    return SummaryColumnsSection(**_named(text, list(SummaryColumnsSection.model_fields), "text=COLUMN,id=COLUMN"))
 
 
-def _named(given: str, keys: Sequence[str], form: str) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for key, _, name in (part.partition("=") for part in re.split(r",(?=\w+=)", given)):
-        if key in found:
-            raise typer.BadParameter(f"{key!r} is named twice ({found[key]!r}, {name!r}); name one column.")
+def _named(text: str, keys: Sequence[str], form: str) -> dict[str, str]:
+    columns: dict[str, str] = {}
+    for key, _, name in (part.partition("=") for part in re.split(r",(?=\w+=)", text)):
+        if key in columns:
+            raise typer.BadParameter(f"{key!r} is named twice ({columns[key]!r}, {name!r}); name one column.")
         if key not in keys or not name:
             near = did_you_mean(key, keys) if key not in keys else "."
             raise typer.BadParameter(
                 f"{key!r} names no column{near} Write {form}; what can be named is {', '.join(keys)}."
             )
-        found[key] = name
-    return found
+        columns[key] = name
+    return columns
 
 
 def columns_option(panel: str | None = None) -> Any:
@@ -126,12 +126,12 @@ Columns = Annotated[ColumnsSection | None, columns_option()]
 SummaryColumns = Annotated[SummaryColumnsSection | None, summary_columns_option()]
 
 
-def labelled(given: str, option: str) -> tuple[str, Path]:
+def labelled(text: str, option: str) -> tuple[str, Path]:
     """ "base=out.jsonl" as label and file; a file alone is called by its name without endings."""
-    label, equals, path = given.partition("=")
-    if not (path if equals else given).strip():
-        raise DataError(f"{option} {given!r}: names no file; write FILE or LABEL=FILE")
-    if equals and label.strip() and path.strip() and not Path(given).exists():
+    label, equals, path = text.partition("=")
+    if not (path if equals else text).strip():
+        raise DataError(f"{option} {text!r}: names no file; write FILE or LABEL=FILE")
+    if equals and label.strip() and path.strip() and not Path(text).exists():
         return label.strip(), local_path(path.strip())
-    name = Path(given).name
-    return name.lstrip(".").partition(".")[0] or name, local_path(given)
+    name = Path(text).name
+    return name.lstrip(".").partition(".")[0] or name, local_path(text)

@@ -45,12 +45,12 @@ def models(
     from ..models.nltk_data import COMMAND, nltk_folder
     from ..models.states import states
 
-    found = states()
+    model_states = states()
     if as_json:
-        say(json.dumps([asdict(each) for each in found], indent=2))
+        say(json.dumps([asdict(model) for model in model_states], indent=2))
         return
-    show(_table(found, console().width))
-    if any(each.missing for each in found):
+    show(_table(model_states, console().width))
+    if any(model.missing for model in model_states):
         say(
             "\nwhat is not here: make models in a checkout; else evenhand models fetch NAME, which says what to install"
         )
@@ -61,17 +61,17 @@ def models(
         say(str(error))
 
 
-def _table(found: "Sequence[ModelState]", width: int) -> "Table":
+def _table(model_states: "Sequence[ModelState]", width: int) -> "Table":
     """The models as a table; in a narrow terminal without their hashes, then without their licences, which --json has."""
     from ..models.cache import gigabytes
 
     columns = {
-        "embedded:": [each.name for each in found],
-        "what for": [each.use for each in found],
-        "size": [gigabytes(each.bytes) for each in found],
-        "licence": [each.licence for each in found],
-        "SHA-256": [each.sha256[:12] for each in found],
-        "state": [each.state for each in found],
+        "embedded:": [model.name for model in model_states],
+        "what for": [model.use for model in model_states],
+        "size": [gigabytes(model.bytes) for model in model_states],
+        "licence": [model.licence for model in model_states],
+        "SHA-256": [model.sha256[:12] for model in model_states],
+        "state": [model.state for model in model_states],
     }
     if width < WIDTH_OF_ALL:
         del columns["SHA-256"]
@@ -80,8 +80,8 @@ def _table(found: "Sequence[ModelState]", width: int) -> "Table":
     table = plain_table()
     for name, cells in columns.items():
         # a name or a state that is cut says nothing
-        least = max(map(len, (name, *cells))) if name in ("embedded:", "state") else None
-        table.add_column(name, no_wrap=True, min_width=least)
+        least_width = max(map(len, (name, *cells))) if name in ("embedded:", "state") else None
+        table.add_column(name, no_wrap=True, min_width=least_width)
     for row in zip(*columns.values(), strict=True):
         table.add_row(*row)
     return table

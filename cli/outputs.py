@@ -43,8 +43,8 @@ def refuse_replaced(out: Path, remark: str = "") -> None:
         DataError: the output is there.
     """
     if out.exists():
-        more = f" {remark}" if remark else ""
-        raise DataError(f"--out {out}: already exists; name another file, or add --force to replace it.{more}")
+        suffix = f" {remark}" if remark else ""
+        raise DataError(f"--out {out}: already exists; name another file, or add --force to replace it.{suffix}")
 
 
 def keep_result(results: "BaseModel", page: "Page", out: Path) -> None:

@@ -137,12 +137,12 @@ class View:
         if until <= before or last <= first:
             return []
         rate = (until - before) / (last - first)
-        left = max(0.0, (total - done) / rate - (now - last))
-        return [f"{rate:,.1f}/s" if rate >= 1 else f"{60 * rate:.1f}/min", f"{duration(left)} left"]
+        seconds_left = max(0.0, (total - done) / rate - (now - last))
+        return [f"{rate:,.1f}/s" if rate >= 1 else f"{60 * rate:.1f}/min", f"{duration(seconds_left)} left"]
 
 
 def duration(seconds: float) -> str:
     """Seconds as a clock shows them: "0:42", "1:02:03"."""
-    minutes, rest = divmod(round(seconds), 60)
+    minutes, remainder = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+    return f"{hours}:{minutes:02}:{remainder:02}" if hours else f"{minutes}:{remainder:02}"

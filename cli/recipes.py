@@ -80,7 +80,7 @@ def copy_recipe(
     target = file or Path(f"{layers.path.stem}.yaml")
     if target.exists() and not force:
         raise DataError(f"{target}: is there already; name another file, or add --force to replace it")
-    text = _moved(_renamed(_text(layers, whole=True), layers, str(target)), layers, f"runs/{target.stem}")
+    text = _moved(_renamed(_text(layers, is_whole=True), layers, str(target)), layers, f"runs/{target.stem}")
     write_text(target, text)
     command = text.partition("\n")[0].removeprefix("# ")
     say(f"{target}: a copy of {name}, which writes into runs/{target.stem}\nrun it: {command}")
@@ -135,8 +135,8 @@ def _renamed(text: str, layers: Layers, name: str) -> str:
     """A shipped recipe's text, with what its first line, the command that runs it, calls the recipe."""
     if not layers.path.is_relative_to(RECIPES):
         return text
-    command, end, rest = text.partition("\n")
-    return command.replace(layers.path.relative_to(RECIPES.parent).as_posix(), name) + end + rest
+    command, end, body = text.partition("\n")
+    return command.replace(layers.path.relative_to(RECIPES.parent).as_posix(), name) + end + body
 
 
 def _moved(text: str, layers: Layers, folder: str) -> str:
@@ -146,16 +146,16 @@ def _moved(text: str, layers: Layers, folder: str) -> str:
     written = out[1] if out else was
     inside = was.removeprefix(written) if was.startswith(f"{written}/") else ""
     line = dump_yaml({"output": f"{folder}{inside}"}).rstrip()
-    head, output, rest = text.partition("\noutput:")
+    head, output, body = text.partition("\noutput:")
     if written:
         head = re.sub(rf"\b{re.escape(written)}(?![\w-])", lambda _: folder, head)
-    return OUTPUT.sub(lambda _: line, head + output + rest, count=1)
+    return OUTPUT.sub(lambda _: line, head + output + body, count=1)
 
 
-def _text(layers: Layers, whole: bool) -> str:
+def _text(layers: Layers, is_whole: bool) -> str:
     """A recipe as it is written; where it extends others and is to be whole, its head and all keys together."""
     with as_given():
-        if layers.extends is None or not whole:
+        if layers.extends is None or not is_whole:
             return read_text(layers.path)
         head = "".join(f"# {line}".rstrip() + "\n" for line in comment_lines(layers.path))
     return head + dump_yaml(layers.values, compact=True)

@@ -68,43 +68,47 @@ def score(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     from ..runfolder.processes import hold
     from ..storage import listed
 
-    files = [labelled(each, "--summaries") for each in summaries]
+    files = [labelled(entry, "--summaries") for entry in summaries]
     labels, is_several = [label for label, _ in files], len(files) > 1
     folders = _folders(out, labels) if is_several else [out]
     if is_several:
         SCORED.check(out)
     for folder in folders:
         _check(folder)
-    asked = load_judges(judges)
-    if unfit := [f"{judges}: {mistake}" for mistake in scope_mistakes(asked, scope, "--scope")]:
+    judge_options = load_judges(judges)
+    if unfit := [f"{judges}: {mistake}" for mistake in scope_mistakes(judge_options, scope, "--scope")]:
         raise RecipeError(listed(unfit))
     task = {"scope": "side"} if scope == "side" else None
     known = columns.model_dump(exclude_unset=True) if columns else {}
     sets = load_documents(str(documents), attribute, **known)
-    given = [given_candidates(str(path), sets, task, summary_columns=summary_columns) for _, path in files]
+    candidates = [given_candidates(str(path), sets, task, summary_columns=summary_columns) for _, path in files]
     with hold(out):
-        replaced = [_replaced(*each, force=force) for each in zip(folders, files, given, strict=True)]
-        for said in filter(None, replaced):
-            say(said)
+        replaced = [_replaced(*arguments, force=force) for arguments in zip(folders, files, candidates, strict=True)]
+        for message in filter(None, replaced):
+            say(message)
         if is_several:
             SCORED.announce(out, labels, say)
         entries = []
-        for label, folder, found in zip(labels, folders, judge_each(given, asked), strict=True):
-            _write(folder, found)
-            section = found.recipe.corpus.model_copy(update={"path": str(documents), "columns": columns})
-            recipe = found.recipe.model_copy(update={"corpus": section})
-            entries.append(given_entry(label, folder, recipe, found.candidates.groups, found, found.candidates.notes))
+        for label, folder, judgements in zip(labels, folders, judge_each(candidates, judge_options), strict=True):
+            _write(folder, judgements)
+            section = judgements.recipe.corpus.model_copy(update={"path": str(documents), "columns": columns})
+            recipe = judgements.recipe.model_copy(update={"corpus": section})
+            entries.append(
+                given_entry(
+                    label, folder, recipe, judgements.candidates.groups, judgements, judgements.candidates.notes
+                )
+            )
         compared = build_comparison(entries, [1])
         if is_several:
-            made = page(compared)
-            SCORED.write(out, compared, made, {})
-            show_page(made)
+            comparison_page = page(compared)
+            SCORED.write(out, compared, comparison_page, {})
+            show_page(comparison_page)
             say(f"comparison: {out / PAGE}")
         else:
             show(terminal.fragment(given_means(compared)))
-            for warning in found.candidates.notes:
+            for warning in judgements.candidates.notes:
                 say(f"warning: {labels[0]}: {warning}")
-            _say_counts(found)
+            _say_counts(judgements)
             say(f"scores: {out / SCORES_TABLE}")
 
 
@@ -122,11 +126,11 @@ def _folders(out: Path, labels: Sequence[str]) -> list[Path]:
     mistakes += [
         f"--summaries: two labels make the folder {name!r}; choose others" for name in repeated(names.values())
     ]
-    own = {PAGE, DETAILS, TABLES, SCORED.json, SCORED.markdown}
+    comparison_files = {PAGE, DETAILS, TABLES, SCORED.json, SCORED.markdown}
     mistakes += [
         f"--summaries {label}=: a file of the comparison is called so; choose another label"
         for label, name in names.items()
-        if name in own
+        if name in comparison_files
     ]
     if mistakes:
         raise RecipeError(listed(mistakes))
@@ -142,7 +146,7 @@ def _check(folder: Path) -> None:
     check_folder(folder, files, "score", SCORES_TABLE, is_ours=is_scores(folder / SCORES_TABLE))
 
 
-def _replaced(folder: Path, file: tuple[str, Path], given: "Candidates", *, force: bool) -> str:
+def _replaced(folder: Path, file: tuple[str, Path], candidates: "Candidates", *, force: bool) -> str:
     """A sentence on earlier scores that will be replaced, "" without any; those of other summaries are by force alone."""
     from ..corpora.table_files import csv_rows
     from ..evaluation.pages.folder import SCORES_TABLE, is_scores
@@ -151,7 +155,7 @@ def _replaced(folder: Path, file: tuple[str, Path], given: "Candidates", *, forc
     if not is_scores(table):
         return ""
     earlier = [row for _, row in csv_rows(table, ("set", "text"))]
-    if not force and [row["text"] for row in earlier] != [candidate.text for candidate in given]:
+    if not force and [row["text"] for row in earlier] != [candidate.text for candidate in candidates]:
         raise DataError(
             f"--out {folder}: holds scores of other summaries than those of {file[1]}; name another folder, or add --force to "
             "replace them"
@@ -159,14 +163,14 @@ def _replaced(folder: Path, file: tuple[str, Path], given: "Candidates", *, forc
     return f"{folder} holds scores of {_scored(earlier)}; they will be replaced."
 
 
-def _write(folder: Path, found: "Judgements") -> None:
+def _write(folder: Path, judgements: "Judgements") -> None:
     """The table of scores, and the records as a phase of a run has them."""
     from ..evaluation.pages.folder import SCORES_TABLE
     from ..records import BestSummary
     from ..runfolder.phases import BEST, CANDIDATES, JUDGEMENTS, REQUESTS
     from ..storage import json_lines, write_together
 
-    rows = found.rows()
+    rows = judgements.rows()
     # of one summary each, the best is that one, whatever its scores
     best = (
         BestSummary(
@@ -176,26 +180,26 @@ def _write(folder: Path, found: "Judgements") -> None:
             text=candidate.text,
             candidate_id=candidate.id,
             reward=None,
-            scores={name: row.get(name) for name in found.judges},
+            scores={name: row.get(name) for name in judgements.judges},
             n_candidates=1,
         )
-        for candidate, row in zip(found.candidates, rows, strict=True)
+        for candidate, row in zip(judgements.candidates, rows, strict=True)
     )
     write_together(
         {
             # first, so that what was left half written is known as ours
             folder / SCORES_TABLE: [_csv(rows)],
-            folder / REQUESTS: json_lines(found.candidates.requests.values()),
-            folder / CANDIDATES: json_lines(found.candidates),
-            folder / JUDGEMENTS: json_lines(found),
+            folder / REQUESTS: json_lines(judgements.candidates.requests.values()),
+            folder / CANDIDATES: json_lines(judgements.candidates),
+            folder / JUDGEMENTS: json_lines(judgements),
             folder / BEST: json_lines(best),
         }
     )
 
 
-def _say_counts(found: "Judgements") -> None:
-    rows = found.rows()
-    for name in found.judges:
+def _say_counts(judgements: "Judgements") -> None:
+    rows = judgements.rows()
+    for name in judgements.judges:
         n = sum(row.get(name) is not None for row in rows)
         n_cut = sum(name in (row.get("cut") or "").split("; ") for row in rows)
         of_cut = f", {n_cut:,} of texts that were cut" if n_cut else ""

@@ -44,5 +44,5 @@ def write_sets(out: Path, sets: Sequence["DocumentSet"], remark: str = "", *, sp
 
 def say_left_out(left_out: Mapping[str, int]) -> None:
     """Say what of the data is in none of the sets, and how much."""
-    for what, count in sorted(left_out.items()):
-        say(f"left out: {count:,} {what}")
+    for reason, count in sorted(left_out.items()):
+        say(f"left out: {count:,} {reason}")

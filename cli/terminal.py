@@ -107,7 +107,7 @@ def _left_out(receipt: "Receipt") -> str:
     for row in receipt.left_out:
         counts[row.what] += row.count
     # receipts of earlier versions do not say of what
-    return ", ".join(f"{n:,} {what}{'s' if n > 1 and what else ''}".rstrip() for what, n in sorted(counts.items()) if n)
+    return ", ".join(f"{n:,} {unit}{'s' if n > 1 and unit else ''}".rstrip() for unit, n in sorted(counts.items()) if n)
 
 
 def note_cautions(receipt: "Receipt") -> None:

@@ -24,33 +24,33 @@ UsageError: Any = typer.BadParameter.__base__
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def _refuse_addresses(given: Iterable[Any]) -> None:
+def _refuse_addresses(values: Iterable[Any]) -> None:
     """Refuse an address in the place of a file or folder, which would be one of that name here."""
     mistakes = [
-        f"{each}: {mistake}"
-        for value in given
-        for each in (value if isinstance(value, list) else [value])
-        if isinstance(each, Path) and (mistake := no_disk(each))
+        f"{entry}: {mistake}"
+        for value in values
+        for entry in (value if isinstance(value, list) else [value])
+        if isinstance(entry, Path) and (mistake := no_disk(entry))
     ]
     if mistakes:
         raise DataError(listed(mistakes))
 
 
 def _set(how: str) -> Callable[[bool], bool]:
-    def say(asked: bool) -> bool:
-        if asked:
+    def say(is_set: bool) -> bool:
+        if is_set:
             # children read it, too
             os.environ[VERBOSITY] = how
             start_logging()
-        return asked
+        return is_set
 
     return say
 
 
-def _run_code(asked: bool) -> bool:
-    if asked:
+def _run_code(is_set: bool) -> bool:
+    if is_set:
         allow_all()
-    return asked
+    return is_set
 
 
 Quiet = Annotated[
@@ -90,11 +90,11 @@ class _AllValues:
         self.parser = parser
 
     def add_option(self, *, action: str, **how: Any) -> None:
-        """As the parser does, but nothing that is stored replaces what was."""
+        """Add an option to the parser, of which nothing that is stored replaces what was."""
         self.parser.add_option(action=action.replace("store", "append"), **how)
 
     def add_argument(self, **how: Any) -> None:
-        """As the parser does."""
+        """Add an argument to the parser."""
         self.parser.add_argument(**how)
 
 
@@ -109,17 +109,17 @@ def refuse_repeated(command: Any, context: Any, arguments: list[str]) -> None:
         parameter.add_to_parser(_AllValues(parser), context)
         if parameter.param_type_name == "option" and not parameter.multiple and not parameter.count:
             options.append(parameter)
-    found, _, order = parser.parse_args(list(arguments))
+    parsed_values, _, order = parser.parse_args(list(arguments))
     # help is shown whatever else is there
-    if any(each.is_eager and getattr(each, "is_flag", False) for each in order):
+    if any(parameter.is_eager and getattr(parameter, "is_flag", False) for parameter in order):
         return
-    given = {}
+    option_values = {}
     for option in options:
-        names, values = [max(option.opts, key=len), *option.secondary_opts], found.get(option.name, ())
+        names, values = [max(option.opts, key=len), *option.secondary_opts], parsed_values.get(option.name, ())
         if option.is_flag:
             values = [names[0] if value else names[-1] for value in dict.fromkeys(values)]
-        given["/".join(names)] = [shortened(value) for value in values]
-    if mistakes := repeated_options(given):
+        option_values["/".join(names)] = [shortened(value) for value in values]
+    if mistakes := repeated_options(option_values):
         raise DataError(mistakes)
 
 
@@ -162,16 +162,16 @@ class Verbs(typer.Typer):
 
         def add(function: F) -> F:
             @wraps(function)
-            def verb(**given: Any) -> Any:
-                _refuse_addresses(given.values())
-                return function(**{name: value for name, value in given.items() if name in signature.parameters})
+            def verb(**arguments: Any) -> Any:
+                _refuse_addresses(arguments.values())
+                return function(**{name: value for name, value in arguments.items() if name in signature.parameters})
 
             signature = inspect.signature(function)
             options = [*([RUN_CODE] if RECIPES & signature.parameters.keys() else []), *OPTIONS]
             verb.__signature__ = signature.replace(  # type: ignore[attr-defined]
                 parameters=[*signature.parameters.values(), *options]
             )
-            verb.__annotations__ = function.__annotations__ | {each.name: each.annotation for each in options}
+            verb.__annotations__ = function.__annotations__ | {option.name: option.annotation for option in options}
             register(verb)
             return function
 

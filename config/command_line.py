@@ -38,7 +38,11 @@ def repeated_keys(option: str, entries: Sequence[str]) -> str:
     values: dict[str, dict[str, None]] = {}
     for place, entry in enumerate(entries):
         key = entry.partition("=")[0]
-        replaced = (each for each in entries[:place] if f"{each.partition('=')[0]}.".startswith(f"{key}."))
+        replaced = (
+            earlier_entry
+            for earlier_entry in entries[:place]
+            if f"{earlier_entry.partition('=')[0]}.".startswith(f"{key}.")
+        )
         values[f"{option} {key}"] = dict.fromkeys(map(shown_override, (*replaced, entry)))
     return repeated_options({name: list(shown) for name, shown in values.items()})
 
@@ -55,14 +59,14 @@ class SingleValues(argparse.ArgumentParser):
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
     ) -> tuple[argparse.Namespace, list[str]]:
         """What `argparse.ArgumentParser.parse_known_args` gives; a repeated option of one value ends the program with code 2."""
-        given: dict[str, list[str]] = {}
+        values: dict[str, list[str]] = {}
         for action in self._actions:
             if isinstance(action, _StoreOnce):
-                action.values = given.setdefault(_name(action), [])
-        found = super().parse_known_args(args, namespace)
-        if mistake := repeated_options(given):
+                action.values = values.setdefault(_name(action), [])
+        parsed_args = super().parse_known_args(args, namespace)
+        if mistake := repeated_options(values):
             self.error(mistake)
-        return found
+        return parsed_args
 
 
 class _StoreOnce(argparse.Action):

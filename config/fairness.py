@@ -60,12 +60,12 @@ class MatcherSection(NeedySection):
 
     @property
     def libraries(self) -> tuple[str, ...]:
-        """What runs the model, and what makes N-grams."""
+        """Libraries that run the model and make N-grams."""
         return (("torch", "transformers") if self.has_model else ()) + (("nltk",) if self.counts_ngrams else ())
 
     @property
     def models(self) -> dict[str, str]:
-        """The one that is named, or the published one."""
+        """The model that the section names, or the published one."""
         return {"model": self.model_name} if self.has_model else {}
 
     @property
@@ -89,10 +89,10 @@ class MatcherSection(NeedySection):
         refuse_without_effect(self, neural, self.has_model, "with kind: bertscore or bartscore")
         refuse_without_effect(self, ("layer", "baseline"), self.kind == "bertscore", "with kind: bertscore")
         refuse_without_effect(self, ("stop_words",), self.counts_ngrams, "with tokens of kind ngram")
-        own = {"layer", "baseline"} - self.model_fields_set
-        if self.kind == "bertscore" and self.model_name not in ROBERTA_LARGE and own:
+        unset = {"layer", "baseline"} - self.model_fields_set
+        if self.kind == "bertscore" and self.model_name not in ROBERTA_LARGE and unset:
             raise ValueError(
-                f"bertscore's layer 17 and baseline 0.8315 are those of RoBERTa-large; write {' and '.join(sorted(own))} for "
+                f"bertscore's layer 17 and baseline 0.8315 are those of RoBERTa-large; write {' and '.join(sorted(unset))} for "
                 f"model {self.model_name!r} (baseline: 0 rescales nothing)"
             )
 
@@ -111,12 +111,12 @@ class ToneSection(NeedySection):
 
     @property
     def libraries(self) -> tuple[str, ...]:
-        """What has the lexicon, or runs the model."""
+        """Libraries that have the lexicon or run the model."""
         return {"vader": ("nltk",), "lexicon": (), "encoder": ("sentence_transformers",)}[self.kind]
 
     @property
     def models(self) -> dict[str, str]:
-        """The one that is named, or the embedded one."""
+        """The model that the section names, or the embedded one."""
         return {"model": self.model_name} if self.model_name else {}
 
     @property
@@ -130,8 +130,8 @@ class ToneSection(NeedySection):
         refuse_without_effect(self, ("positive", "negative"), self.kind != "vader", "with kind: lexicon or encoder")
         if bool(self.positive) != bool(self.negative) or (self.kind == "lexicon" and not self.positive):
             raise ValueError(f"kind: {self.kind} needs both positive and negative")
-        both = sorted({word.casefold() for word in self.positive} & {word.casefold() for word in self.negative})
-        mistakes = [f"{word!r} is positive and negative: leave it in one" for word in both]
+        overlap = sorted({word.casefold() for word in self.positive} & {word.casefold() for word in self.negative})
+        mistakes = [f"{word!r} is positive and negative: leave it in one" for word in overlap]
         if self.kind == "lexicon":
             words = (*self.positive, *self.negative)
             mistakes += [f"{word!r} is not a single word of letters" for word in words if not LISTED.fullmatch(word)]
@@ -184,19 +184,19 @@ class EntailerSection(NeedySection):
 
     @property
     def libraries(self) -> tuple[str, ...]:
-        """What runs its model."""
+        """Libraries that run the entailer's model."""
         return {"nli": ("torch", "transformers"), "encoder": ("sentence_transformers",), "words": ()}[self.kind]
 
     @property
     def models(self) -> dict[str, str]:
-        """The one that is named, or the default of the kind."""
+        """The model that the section names, or the default of its kind."""
         return {"model": self.model_name} if self.model_name else {}
 
     @property
     def bases(self) -> list[str]:
         """The model or words, and the splitter's model."""
-        own = f"the model {self.model_name}" if self.model_name else IN_COMMON
-        return [own, *(self.splitter.bases if self.splitter else [])]
+        basis = f"the model {self.model_name}" if self.model_name else IN_COMMON
+        return [basis, *(self.splitter.bases if self.splitter else [])]
 
     @property
     def model_name(self) -> str:

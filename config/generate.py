@@ -99,14 +99,14 @@ class GenerateSection(ReplicatedSection):
 
     @model_validator(mode="before")
     @classmethod
-    def _method_has_options(cls, given: Any) -> Any:
+    def _method_has_options(cls, raw: Any) -> Any:
         """The chosen method's options spelled out, so that a resolved recipe shows them; so are the plans of extraction."""
-        if not isinstance(given, dict):
-            return given
-        methods, method = cls._methods(), given.get("method")
+        if not isinstance(raw, dict):
+            return raw
+        methods, method = cls._methods(), raw.get("method")
         values = {
             key: _Written(METHOD_SECTIONS[methods[key]], value) if key in methods else value
-            for key, value in given.items()
+            for key, value in raw.items()
             # null says that another method's options are left out
             if key not in methods or value is not None
         }
@@ -120,7 +120,7 @@ class GenerateSection(ReplicatedSection):
                 )
             values.setdefault(key, _Written(section, {}))
         if not section.asks_model:
-            values["plans"] = _extraction_plans(method, section, values.get(key), given.get("plans"))
+            values["plans"] = _extraction_plans(method, section, values.get(key), raw.get("plans"))
         return values
 
     @classmethod
@@ -131,12 +131,12 @@ class GenerateSection(ReplicatedSection):
     @classmethod
     def further_sections(cls) -> dict[str, type[Section]]:
         """The options of all methods that have some and can be imported, by key."""
-        found: dict[str, type[Section]] = {}
+        sections: dict[str, type[Section]] = {}
         for key, method in cls._methods().items():
             with suppress(PluginError):
                 if METHOD_SECTIONS[method].model_fields:
-                    found[key] = METHOD_SECTIONS[method]
-        return found
+                    sections[key] = METHOD_SECTIONS[method]
+        return sections
 
     def refuse(self) -> None:
         """Options must be those of the method, and the method must be able to do what is asked."""
@@ -154,12 +154,12 @@ class GenerateSection(ReplicatedSection):
 
     @property
     def options(self) -> MethodSection:
-        """Those of the method."""
+        """Options of the method."""
         options: MethodSection | None = (self.model_extra or {}).get(options_key(self.method))
         return METHOD_SECTIONS[self.method]() if options is None else options
 
     def options_as(self, section: type[S]) -> S:
-        """Those of the method, which has options of that type."""
+        """Options of the method, which must be of the type `section`."""
         options = self.options
         assert isinstance(options, section), "the recipe chose another method"
         return options

@@ -46,7 +46,7 @@ class RubricJudge(AskingSection):
 
     @property
     def says(self) -> Purpose:
-        """What is graded."""
+        """Purpose of the rubric, which is what the judge grades."""
         return self.rubric
 
     @property
@@ -56,7 +56,7 @@ class RubricJudge(AskingSection):
 
     @property
     def low_grade(self) -> int | None:
-        """Of five grades the lower two, of three the lowest."""
+        """Highest of the low grades: the second of five, the first of three; None where there are two."""
         lowest, highest = self.scale
         return int(highest - lowest) // 2 if highest - lowest > 1 else None
 
@@ -100,7 +100,7 @@ class ExtractJudge(AskingSection):
 
     @property
     def libraries(self) -> tuple[str, ...]:
-        """Those of its extractors."""
+        """Libraries of its extractors."""
         needed = {
             "lead": (),
             "similarity": ("sentence_transformers",),
@@ -111,9 +111,9 @@ class ExtractJudge(AskingSection):
 
     @property
     def models(self) -> dict[str, str]:
-        """Those of its extractors."""
-        found = {"encoder": self.encoder} if "similarity" in self.extractors else {}
-        return found | ({"nli": self.nli} if "entailment" in self.extractors else {})
+        """Models of its extractors, by key."""
+        model_by_key = {"encoder": self.encoder} if "similarity" in self.extractors else {}
+        return model_by_key | ({"nli": self.nli} if "entailment" in self.extractors else {})
 
     @property
     def says(self) -> Purpose:
@@ -187,23 +187,23 @@ class AlignmentJudge(TextJudgeSection):
 
     @property
     def libraries(self) -> tuple[str, ...]:
-        """Those of the aligner and of the splitter."""
+        """Libraries of the aligner and of the splitter."""
         aligner = ("sentence_transformers",) if self.aligner == "encoder" else ("torch", "transformers")
         return aligner + SPLITTER_LIBRARIES[self.splitter]
 
     @property
     def models(self) -> dict[str, str]:
-        """The aligner's."""
+        """Model of the aligner."""
         return {"model": self.model}
 
     @property
     def says(self) -> Purpose:
-        """That of its direction."""
+        """Purpose of its direction."""
         return PURPOSES[self.direction]
 
     @property
     def means(self) -> str:
-        """By its direction."""
+        """Meaning of the scores of its direction."""
         if self.direction == "precision":
             return self.meaning
         return (
@@ -213,9 +213,9 @@ class AlignmentJudge(TextJudgeSection):
 
     @property
     def plain(self) -> str:
-        """By its direction."""
-        found = {"precision": "claims borne out by {whose}", "recall": "sentences of {whose} covered"}
-        return found.get(self.direction, "")
+        """Wording of its direction for a reader."""
+        wordings = {"precision": "claims borne out by {whose}", "recall": "sentences of {whose} covered"}
+        return wordings.get(self.direction, "")
 
     @property
     def scale(self) -> tuple[float, float] | None:
@@ -247,26 +247,26 @@ class RougeJudge(TextJudgeSection):
 
     @property
     def says(self) -> Purpose | None:
-        """That of its measure; a mean of both says neither."""
+        """Purpose of its measure; None for a mean of both."""
         return PURPOSES.get(self.measure)
 
     @property
     def means(self) -> str:
-        """By its measure."""
-        found = {
+        """Meaning of the scores of its measure."""
+        meanings = {
             "recall": "Share of the text's words or word pairs that the summary has, from 0 to 1; says nothing of what is "
             "invented; blind to paraphrase and negation.",
             "precision": "Share of the summary's words or word pairs that the text has, from 0 to 1; says nothing of what is "
             "left out; blind to paraphrase and negation.",
         }
-        return found.get(self.measure, self.meaning)
+        return meanings.get(self.measure, self.meaning)
 
     @property
     def plain(self) -> str:
-        """By its measure, of words or of what else its type counts."""
-        found = {"precision": "{units} taken from {whose}", "recall": "{units} of {whose} kept"}
+        """Wording of its measure for a reader, in the units that its type counts."""
+        wordings = {"precision": "{units} taken from {whose}", "recall": "{units} of {whose} kept"}
         units = {"rouge2": "word pairs", "rougeL": "word sequences"}.get(self.type, "words")
-        return found.get(self.measure, "{units} shared with {whose}").replace("{units}", units)
+        return wordings.get(self.measure, "{units} shared with {whose}").replace("{units}", units)
 
     @property
     def libraries(self) -> tuple[str, ...]:
@@ -287,14 +287,14 @@ class RuleJudge(TextJudgeSection):
 
     @property
     def means(self) -> str:
-        """By its kind."""
+        """Meaning of the scores of its kind."""
         if self.kind == "length":
             return "Words of the summary."
         return "1 when the summary keeps the form that was asked for, else 0; blind to contents."
 
     @property
     def plain(self) -> str:
-        """By its kind."""
+        """Wording of its kind for a reader."""
         return "words of the summary" if self.kind == "length" else "the asked form kept"
 
     @property

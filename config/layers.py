@@ -51,18 +51,18 @@ class Layers:
         return Path(LINE.sub("", self.place(key)))
 
 
-def read_layers(given: Path, section: str | None = None) -> Layers:
+def read_layers(path: Path, section: str | None = None) -> Layers:
     """A recipe with all that it extends, or the keys of the named section from a file of its own.
 
     Raises:
         RecipeError: a file cannot be read or is not a mapping, or a recipe extends itself.
     """
     try:
-        return _read(find_recipe(given), section)
+        return _read(find_recipe(path), section)
     except StorageError as error:
-        remedy = f"{did_you_mean(str(given), recipe_names())} `evenhand recipes` lists those that come with evenhand"
+        remedy = f"{did_you_mean(str(path), recipe_names())} `evenhand recipes` lists those that come with evenhand"
         if isinstance(error.__cause__, IsADirectoryError):
-            remedy = _of_run(given)
+            remedy = _of_run(path)
         if section:
             remedy = f"; name a file with the keys of a recipe's section {section!r}"
         raise RecipeError(f"{error}{remedy}") from error
@@ -70,7 +70,7 @@ def read_layers(given: Path, section: str | None = None) -> Layers:
 
 def _of_run(folder: Path) -> str:
     """How an error about a folder in place of a recipe goes on: a run folder has its recipe in a file, and is perhaps near."""
-    above = [path for each in (folder, *folder.parents) if (path := each / RESOLVED).is_file()]
+    above = [path for parent in (folder, *folder.parents) if (path := parent / RESOLVED).is_file()]
     meant = [str(path) for path in above[:1] or sorted(folder.glob(f"*/{RESOLVED}"))]
     nearest = f"did you mean {some_of(meant)}?" if meant else f"{folder} has none."
     return f": name a file. A run folder, where `evenhand loop` keeps what a run made, has its recipe in {RESOLVED}; {nearest}"
@@ -80,11 +80,11 @@ def _read(path: Path, section: str | None = None, above: tuple[Path, ...] = ()) 
     """The layers from `path` downwards; `above` are the files that led here."""
     values, lines = read_yaml_lines(path)
     if not isinstance(values, dict):
-        found = "is empty" if values is None else f"holds a {'list' if isinstance(values, list) else 'single value'}"
+        content = "is empty" if values is None else f"holds a {'list' if isinstance(values, list) else 'single value'}"
         expected = "a recipe is a mapping of sections; the folder recipes/ has examples"
         if section:
             expected = f"section {section!r} is a mapping; write its keys at the top of the file"
-        raise RecipeError(f"{path}: {found}, but {expected}")
+        raise RecipeError(f"{path}: {content}, but {expected}")
     places = {key: f"{path}:{line}" for key, line in lines.items()}
     if EXTENDS not in values:
         return Layers(path, values, places)
@@ -105,14 +105,14 @@ def _read(path: Path, section: str | None = None, above: tuple[Path, ...] = ()) 
     try:
         below = _read(below_path, section, chain)
     except StorageError as error:
-        beside = (each.name for each in path.parent.glob("*.yaml") if each != path)
-        near = did_you_mean(base, (*beside, *recipe_names()))
+        neighbours = (neighbour.name for neighbour in path.parent.glob("*.yaml") if neighbour != path)
+        near = did_you_mean(base, (*neighbours, *recipe_names()))
         raise RecipeError(f"{where}: key 'extends': {error}{near} A path counts from this file's folder") from error
     replaced: list[str] = []
     merged = _merged(below.values, values, replaced)
     gone = set(replaced)
-    kept = {key: place for key, place in below.places.items() if gone.isdisjoint(_with_those_above(key))}
-    return Layers(path, merged, kept | places, extends=below_path)
+    base_places = {key: place for key, place in below.places.items() if gone.isdisjoint(_with_those_above(key))}
+    return Layers(path, merged, base_places | places, extends=below_path)
 
 
 def _with_those_above(key: str) -> Iterator[str]:
@@ -124,24 +124,26 @@ def _with_those_above(key: str) -> Iterator[str]:
 
 def _merged(base: dict[str, Any], top: dict[str, Any], replaced: list[str], within: str = "") -> dict[str, Any]:
     """`top` laid over `base`; the dotted keys whose value in `base` is gone are added to `replaced`."""
-    found = dict(base)
+    values = dict(base)
     for name, value in top.items():
         key, old = f"{within}{name}", base.get(name)
         if isinstance(old, dict) and isinstance(value, dict) and key not in WHOLE and _is_of_one_kind(old, value):
-            found[name] = _merged(old, value, replaced, f"{key}.")
+            values[name] = _merged(old, value, replaced, f"{key}.")
             continue
         if isinstance(old, dict) and key in WHOLE and _takes_out(old, value):
-            replaced += [f"{key}.{each}" for each in value]
-            found[name] = {each: plan for each, plan in old.items() if each not in value}
+            replaced += [f"{key}.{plan_name}" for plan_name in value]
+            values[name] = {plan_name: plan for plan_name, plan in old.items() if plan_name not in value}
             continue
         replaced.append(key)
         if isinstance(old, dict) and value is None:
-            del found[name]
+            del values[name]
         elif isinstance(old, dict) and key in WHOLE and isinstance(value, dict):
-            found[name] = {each: plan for each, plan in value.items() if plan is not None or each not in old}
+            values[name] = {
+                plan_name: plan for plan_name, plan in value.items() if plan is not None or plan_name not in old
+            }
         else:
-            found[name] = value
-    return found
+            values[name] = value
+    return values
 
 
 def _takes_out(old: dict[str, Any], new: Any) -> bool:

@@ -11,7 +11,7 @@ from .needs import PURPOSES, SPLITTER_LIBRARIES, Purpose, SplitterName, TextJudg
 
 
 class MetricSection(TextJudgeSection):
-    """What all metrics share."""
+    """Base of the sections of metrics: a model, and how many texts it reads at a time."""
 
     # Hugging Face id or local folder
     model: str
@@ -22,12 +22,12 @@ class MetricSection(TextJudgeSection):
 
     @property
     def libraries(self) -> tuple[str, ...]:
-        """What runs its model."""
+        """Libraries that run its model."""
         return ("torch", "transformers")
 
     @property
     def models(self) -> dict[str, str]:
-        """Its own."""
+        """Model of the metric."""
         return {"model": self.model}
 
 
@@ -50,12 +50,12 @@ class BertScoreJudge(MetricSection):
 
     @property
     def scale(self) -> tuple[float, float]:
-        """That of cosines."""
+        """Bounds of a cosine."""
         return -1.0, 1.0
 
     @property
     def says(self) -> Purpose | None:
-        """That of its measure; their harmonic mean says neither."""
+        """Purpose of its measure; None for the harmonic mean of both."""
         return PURPOSES.get(self.measure)
 
 
@@ -73,5 +73,5 @@ class SplittingMetricSection(MetricSection):
 
     @property
     def libraries(self) -> tuple[str, ...]:
-        """What runs its model, and what splits."""
+        """Libraries that run its model and split its texts."""
         return (*super().libraries, *SPLITTER_LIBRARIES[self.splitter])

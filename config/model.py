@@ -114,11 +114,11 @@ ONLY_WAYS = frozenset({"requests_per_batch", "replicas"})
 
 def without_speed(values: dict[str, Any]) -> dict[str, Any]:
     """The values of a backend section without those that change speed and memory alone."""
-    kept = {key: value for key, value in values.items() if key not in ONLY_WAYS}
-    kept["engine"] = {key: value for key, value in values["engine"].items() if key not in ONLY_SPEED}
+    settings = {key: value for key, value in values.items() if key not in ONLY_WAYS}
+    settings["engine"] = {key: value for key, value in values["engine"].items() if key not in ONLY_SPEED}
     if values.get("server"):
-        kept["server"] = {key: value for key, value in values["server"].items() if key not in ONLY_WHERE}
-    return kept
+        settings["server"] = {key: value for key, value in values["server"].items() if key not in ONLY_WHERE}
+    return settings
 
 
 @dataclass(frozen=True)
@@ -259,23 +259,23 @@ class LanguageModel(NamedTuple):
     backend: BackendSection
 
 
-def refuse_lost_settings(asked: LanguageModel) -> None:
+def refuse_lost_settings(language_model: LanguageModel) -> None:
     """Refuse an adapter or switches of a server's model that cannot be handed to it.
 
     Raises:
         ValueError: the server is sent messages.
     """
-    if asked.backend.server is None or asked.backend.reads_model:
+    if language_model.backend.server is None or language_model.backend.reads_model:
         return
-    if asked.model.chat_template_kwargs:
+    if language_model.model.chat_template_kwargs:
         raise ValueError(
             "model.chat_template_kwargs are for prompts that are written on this machine, and a server that is sent messages "
             "writes its own; write engine: {chat_template_kwargs: ...} where it takes them, or server.prompts: tokens"
         )
-    if asked.model.adapter is not None:
+    if language_model.model.adapter is not None:
         raise ValueError(
-            f"model.adapter {str(asked.model.adapter)!r} cannot be handed to a server that is sent messages; name what it "
-            "serves as server.model, or write server.prompts: tokens"
+            f"model.adapter {str(language_model.model.adapter)!r} cannot be handed to a server that is sent messages; name what "
+            "it serves as server.model, or write server.prompts: tokens"
         )
 
 

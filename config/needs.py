@@ -39,29 +39,31 @@ class NeedySection(Section):
     @property
     def libraries(self) -> tuple[str, ...]:
         """Import names of the libraries that it needs besides those of its language models."""
-        return tuple(dict.fromkeys(library for each in self.sections.values() for library in each.libraries))
+        return tuple(dict.fromkeys(library for section in self.sections.values() for library in section.libraries))
 
     @property
     def models(self) -> dict[str, str]:
         """Key below the section -> model that it loads, other than language models."""
-        return {_key(part, key): name for part, each in self.sections.items() for key, name in each.models.items()}
+        return {
+            _key(part, key): name for part, section in self.sections.items() for key, name in section.models.items()
+        }
 
     @property
     def language_models(self) -> dict[str, LanguageModel]:
         """Key below the section, "" for the section itself -> language model that it asks."""
         return {
-            _key(part, key): asked
-            for part, each in self.sections.items()
-            for key, asked in each.language_models.items()
+            _key(part, key): language_model
+            for part, section in self.sections.items()
+            for key, language_model in section.language_models.items()
         }
 
     @property
     def bases(self) -> list[str]:
         """What its scores rest on, in words: two judges with a basis in common share its blind spots."""
         if parts := self.sections.values():
-            return list(dict.fromkeys(basis for each in parts for basis in each.bases))
-        asked = [each.model.name for each in self.language_models.values()]
-        return [f"the model {name}" for name in (*self.models.values(), *asked)]
+            return list(dict.fromkeys(basis for section in parts for basis in section.bases))
+        model_names = [language_model.model.name for language_model in self.language_models.values()]
+        return [f"the model {name}" for name in (*self.models.values(), *model_names)]
 
     def scoring_options(self) -> dict[str, Any]:
         """The options that scores depend on, as JSON: those that change speed and memory alone are left out."""
@@ -108,8 +110,8 @@ class AnyJudgeSection(NeedySection):
     @property
     def plain(self) -> str:
         """What it measures, in a reader's words, with {whose} for the text; "" where its name has to do."""
-        found: dict[Purpose, str] = {"coverage": "coverage of {whose}", "faithfulness": "faithfulness to {whose}"}
-        return found[self.purpose] if self.purpose else ""
+        wordings: dict[Purpose, str] = {"coverage": "coverage of {whose}", "faithfulness": "faithfulness to {whose}"}
+        return wordings[self.purpose] if self.purpose else ""
 
     @property
     def purpose(self) -> Purpose | None:
@@ -127,7 +129,7 @@ class AnyJudgeSection(NeedySection):
         )
 
     def unknown_values(self, values: Collection[str]) -> list[str]:
-        """Those of a set's attribute values that the section would have to name and does not; the set is then unscored."""
+        """Attribute values of a set that the section would have to name and does not; the set is then unscored."""
         return []
 
 
@@ -161,7 +163,7 @@ class TextJudgeSection(JudgeSection):
 
     @property
     def purpose(self) -> Purpose | None:
-        """The same, unless the text is that of the other sides."""
+        """Purpose of its scores; None where the text is that of the other sides."""
         return None if self.against == "opposing" else self.says
 
     @property

@@ -101,7 +101,7 @@ class CodeSection(Section):
                 data = read_bytes(path, MOST_CODE)
         except EvenhandError as error:
             near = did_you_mean(
-                path.name, [each.name for each in path.parent.glob("*.py")] if path.parent.is_dir() else ()
+                path.name, [file.name for file in path.parent.glob("*.py")] if path.parent.is_dir() else ()
             )
             raise RecipeError(
                 f"{error}{near} A relative path counts from where the command runs, {Path.cwd()}"
@@ -127,7 +127,7 @@ class PythonJudge(CodeSection, AnyJudgeSection):
 
     @property
     def scale(self) -> tuple[float, float] | None:
-        """As the user says it."""
+        """Range of the scores as the user says it; None where it is left open."""
         return self.range
 
     @property
@@ -156,7 +156,7 @@ class PythonMethodSection(CodeSection, MethodSection):
 
     @property
     def asks_again(self) -> bool:
-        """It may."""
+        """Whether the method asks more than once, which a function of the user's own may."""
         return True
 
     def chosen(self) -> dict[str, Any]:
@@ -167,7 +167,7 @@ class PythonMethodSection(CodeSection, MethodSection):
 def code_sections(recipe: Any) -> dict[str, CodeSection]:
     """Key of a recipe -> what it says there of code of the user's own."""
     judges: Mapping[str, Any] = getattr(recipe, "judges", {})
-    sections = {f"judges.{name}": each for name, each in judges.items() if isinstance(each, CodeSection)}
+    sections = {f"judges.{name}": section for name, section in judges.items() if isinstance(section, CodeSection)}
     method = getattr(getattr(recipe, "generate", None), "code", None)
     return sections | ({"generate.code": method} if isinstance(method, CodeSection) else {})
 
@@ -175,9 +175,9 @@ def code_sections(recipe: Any) -> dict[str, CodeSection]:
 def allow(sections: Iterable[CodeSection]) -> None:
     """Let this process and its children run code, as it is now; a file that is not there is told where it is needed."""
     allowed = dict.fromkeys(filter(None, os.environ.get(RUN_CODE, "").split(",")))
-    for each in sections:
+    for section in sections:
         try:
-            allowed[each.code().digest] = None
+            allowed[section.code().digest] = None
         except EvenhandError:
             continue
     if allowed:
@@ -192,10 +192,10 @@ def allow_all() -> None:
 def is_of_run(path: Path) -> bool:
     """Whether a recipe's file is that of a run folder, or a copy in it."""
     above = path.resolve().parents[:MOST_ABOVE]
-    return any((each / RESOLVED).is_file() and any((each / name).exists() for name in OF_RUN) for each in above)
+    return any((folder / RESOLVED).is_file() and any((folder / name).exists() for name in OF_RUN) for folder in above)
 
 
 def may_run(recipe: Any) -> bool:
     """Whether a recipe names code, and all of it may run."""
     sections = code_sections(recipe).values()
-    return bool(sections) and all(each.code().may_run for each in sections)
+    return bool(sections) and all(section.code().may_run for section in sections)

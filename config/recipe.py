@@ -72,7 +72,7 @@ class JudgeLimitsSection(Section):
     above: Literal["length"] | None = None
 
     def refuse(self) -> None:
-        """What a judge is above is known from its calibration."""
+        """Refuse `above` without a calibration to read it from."""
         if self.above and not self.calibrated:
             raise ValueError("above: length is read from a calibration; write calibrated: true, or leave above out")
 
@@ -159,8 +159,8 @@ class Recipe(Section):
 
     @field_validator("calibration", mode="before")
     @classmethod
-    def _one_file_is_a_list(cls, given: Any) -> Any:
-        return [given] if isinstance(given, str | Path) else given
+    def _one_file_is_a_list(cls, value: Any) -> Any:
+        return [value] if isinstance(value, str | Path) else value
 
     def refuse(self) -> None:
         """Sections must fit together."""
@@ -192,9 +192,11 @@ class Recipe(Section):
                 "server.prompts: tokens with a vLLM server that shares the run folder"
             )
         models = [LanguageModel(self.model, self.generate)]
-        models += [each for judge in self.judges.values() for each in judge.language_models.values()]
-        for asked in models:
-            refuse_lost_settings(asked)
+        models += [
+            language_model for judge in self.judges.values() for language_model in judge.language_models.values()
+        ]
+        for language_model in models:
+            refuse_lost_settings(language_model)
         remark = "; or leave limits.cost out: `evenhand serve` takes none, since it is an account of a run"
         refuse_unpriced("limits.cost", self.limits.cost, self.servers, remark)
 
@@ -202,27 +204,27 @@ class Recipe(Section):
     def backends(self) -> dict[str, BackendSection]:
         """What runs language models, by its key."""
         return {"generate": self.generate} | {
-            f"judges.{name}{'.' * bool(below)}{below}.backend": each.backend
+            f"judges.{name}{'.' * bool(below)}{below}.backend": language_model.backend
             for name, judge in self.judges.items()
-            for below, each in judge.language_models.items()
+            for below, language_model in judge.language_models.items()
         }
 
     @property
     def servers(self) -> dict[str, ServerSection]:
         """The servers that are asked, by the key of their backend."""
-        return {key: each.server for key, each in self.backends.items() if each.server is not None}
+        return {key: backend.server for key, backend in self.backends.items() if backend.server is not None}
 
     @property
     def replicated(self) -> dict[str, ReplicatedSection]:
         """What may run several engines side by side, by its key."""
-        return {key: each for key, each in self.backends.items() if isinstance(each, ReplicatedSection)}
+        return {key: backend for key, backend in self.backends.items() if isinstance(backend, ReplicatedSection)}
 
     @property
     def evaluated_rounds(self) -> list[int]:
         """Rounds whose checkpoints are evaluated, the last one among them."""
-        asked = self.evaluation.rounds
+        rounds = self.evaluation.rounds
         every = range(self.rounds)
-        named = {"all": every, "ends": every[:1], "last": ()}[asked] if isinstance(asked, str) else asked
+        named = {"all": every, "ends": every[:1], "last": ()}[rounds] if isinstance(rounds, str) else rounds
         return sorted({*named, *every[-1:]})
 
     @property
@@ -249,9 +251,9 @@ class Recipe(Section):
         for place, names in (("reward.judges", self.reward.judges), ("evaluation.judges", self.evaluation.judges)):
             if twice := repeated(names):
                 raise ValueError(f"{place} names {some_of(twice)} twice; leave one out")
-        if taken := [name for name in self.judges if name in JUDGE_COLUMNS]:
+        if clashes := [name for name in self.judges if name in JUDGE_COLUMNS]:
             raise ValueError(
-                f"judges: tables of scores have columns {', '.join(JUDGE_COLUMNS)} of their own; rename {some_of(taken)}"
+                f"judges: tables of scores have columns {', '.join(JUDGE_COLUMNS)} of their own; rename {some_of(clashes)}"
             )
         idle = [
             f"reward.weights names {name!r}, which has no effect because reward.judges does not"
@@ -298,8 +300,8 @@ class Recipe(Section):
         generate = self.generate
         if mistake := generate.options.scope_mistake(self.task.scope):
             mistakes.append(f"generate.{mistake}.")
-        asked = {name: self.judges[name] for name in (*self.reward.judges, *self.evaluation.judges)}
-        mistakes += scope_mistakes(asked, self.task.scope)
+        judges = {name: self.judges[name] for name in (*self.reward.judges, *self.evaluation.judges)}
+        mistakes += scope_mistakes(judges, self.task.scope)
         if mistakes:
             raise ValueError(" ".join(mistakes))
 
@@ -327,8 +329,8 @@ class Recipe(Section):
 
     def _evaluation_fits(self) -> None:
         """Refuse rounds that there are not, and plans that the method cannot draw by."""
-        asked, generate = self.evaluation.rounds, self.generate
-        if absent := [number for number in asked if isinstance(number, int) and number >= self.rounds]:
+        rounds, generate = self.evaluation.rounds, self.generate
+        if absent := [number for number in rounds if isinstance(number, int) and number >= self.rounds]:
             has = f"the rounds 0 to {self.rounds - 1}" if self.rounds else "no rounds"
             raise ValueError(
                 f"evaluation.rounds names {', '.join(map(str, absent))}, and this recipe has {has}; write those, all or last"

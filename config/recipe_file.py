@@ -81,11 +81,11 @@ def recipe_of(values: Mapping[str, Any], overrides: Sequence[str] = ()) -> Recip
 
 def _allow_own(recipe: Section, layers: Layers, overrides: Sequence[str] = ()) -> None:
     """Let code run that the user's own files and overrides name: all but what only the recipe of a run folder does."""
-    given = {override.partition("=")[0] for override in overrides}
+    keys = {override.partition("=")[0] for override in overrides}
     allow(
         section
         for key, section in code_sections(recipe).items()
-        if f"{key}.file" in given or not is_of_run(layers.file_of(f"{key}.file"))
+        if f"{key}.file" in keys or not is_of_run(layers.file_of(f"{key}.file"))
     )
 
 
@@ -103,9 +103,9 @@ def _overridden(
     refused = []
     for override in overrides:
         try:
-            key, given = _set(values, override), override.partition("=")[0]
+            key, override_key = _set(values, override), override.partition("=")[0]
             # what is wrong with a section that it made may be a secret in it, whose value is not shown
-            overridden[key] = override if key == given else given
+            overridden[key] = override if key == override_key else override_key
         except RecipeError as error:
             refused.append(str(error))
     recipe, mistakes = _checked(values, model)
@@ -128,12 +128,12 @@ def load_judges(path: Path) -> dict[str, JudgeOptions]:
     """
     layers = read_layers(path)
     try:
-        found = _Judges.model_validate({"judges": layers.values.get("judges")})
+        section = _Judges.model_validate({"judges": layers.values.get("judges")})
     except ValidationError as error:
         mistakes = _schema_mistakes(error, Recipe)
         raise RecipeError(listed([f"{layers.place(key)}: {text}" for key, text in mistakes])) from error
-    _allow_own(found, layers)
-    return found.judges
+    _allow_own(section, layers)
+    return section.judges
 
 
 def corpus_of(path: Path) -> CorpusSection | None:
@@ -181,18 +181,18 @@ def has_section(path: Path, key: str) -> bool:
     return isinstance(place, dict)
 
 
-def _checked(values: dict[str, Any], model: type[R], whole: str = RECIPE) -> tuple[R | None, list[tuple[str, str]]]:
-    """The recipe, None when its schema is broken; and every mistake as key and text, the values together called `whole`."""
+def _checked(values: dict[str, Any], model: type[R], root_name: str = RECIPE) -> tuple[R | None, list[tuple[str, str]]]:
+    """The recipe, None when its schema is broken; and every mistake as key and text, the values together called `root_name`."""
     trainer_mistakes = list(_trainer_mistakes(values.get("trainer"))) if "trainer" in model.model_fields else []
     try:
         return model.model_validate(values), trainer_mistakes
     except ValidationError as error:
-        return None, [*_schema_mistakes(error, model, whole), *trainer_mistakes]
+        return None, [*_schema_mistakes(error, model, root_name), *trainer_mistakes]
 
 
 def _place(key: str, place: Callable[[str], str], overridden: Mapping[str, str]) -> str:
     """Where a key was written: the override that set it, or its place in the file."""
-    within = [each for each in overridden if key == each or key.startswith(f"{each}.")]
+    within = [prefix for prefix in overridden if key == prefix or key.startswith(f"{prefix}.")]
     return f"--set {shown_override(overridden[max(within, key=len)])}" if within else place(key)
 
 
@@ -208,10 +208,10 @@ def differing_keys(first: Section, second: Section) -> list[str]:
 
 def _differing(first: dict[str, Any], second: dict[str, Any], within: str = "") -> Iterable[str]:
     for name in first | second:
-        key, one, other = f"{within}{name}", first.get(name), second.get(name)
-        if isinstance(one, dict) and isinstance(other, dict):
-            yield from _differing(one, other, f"{key}.")
-        elif one != other:
+        key, first_value, second_value = f"{within}{name}", first.get(name), second.get(name)
+        if isinstance(first_value, dict) and isinstance(second_value, dict):
+            yield from _differing(first_value, second_value, f"{key}.")
+        elif first_value != second_value:
             yield key
 
 
@@ -256,13 +256,16 @@ def _trainer_mistakes(trainer: Any) -> Iterable[tuple[str, str]]:
             yield f"trainer.{key}", f"{where} is not a key of trl.DPOConfig{did_you_mean(str(key), TRAINER_KEYS)}"
 
 
-def _schema_mistakes(error: ValidationError, root: type[BaseModel], whole: str = RECIPE) -> list[tuple[str, str]]:
+def _schema_mistakes(error: ValidationError, root: type[BaseModel], root_name: str = RECIPE) -> list[tuple[str, str]]:
     """What pydantic found, as key and text; what it says of several alternatives of one key becomes one mistake."""
     texts: dict[str, list[str]] = {}
     for problem in error.errors():
         key = ".".join(str(step) for step in _recipe_place(problem["loc"]))
-        texts.setdefault(key, []).append(_wording(problem, key, root, whole))
-    return [(key, (f"key {shortened(key)} " if key else "") + "; or ".join(found)) for key, found in texts.items()]
+        texts.setdefault(key, []).append(_wording(problem, key, root, root_name))
+    return [
+        (key, (f"key {shortened(key)} " if key else "") + "; or ".join(alternatives))
+        for key, alternatives in texts.items()
+    ]
 
 
 def _recipe_place(place: tuple[int | str, ...]) -> tuple[int | str, ...]:
@@ -274,31 +277,31 @@ def _recipe_place(place: tuple[int | str, ...]) -> tuple[int | str, ...]:
     )
 
 
-def _wording(problem: ErrorDetails, key: str, root: type[BaseModel], whole: str) -> str:
+def _wording(problem: ErrorDetails, key: str, root: type[BaseModel], root_name: str) -> str:
     """What is wrong with a key, in the words of a recipe and not of the library that checks it."""
-    kind, given = problem["type"], problem["input"]
+    kind, value = problem["type"], problem["input"]
     if kind == "extra_forbidden":
         known = _keys_at(problem["loc"][:-1], root)
-        section = f"'{key.rpartition('.')[0]}'" if "." in key else whole
+        section = f"'{key.rpartition('.')[0]}'" if "." in key else root_name
         if section == RECIPE:
             known.append(EXTENDS)
         nearest = did_you_mean(str(problem["loc"][-1]), known)
         return f"is not known{nearest} Keys of {section} are {', '.join(known)}."
     if kind == "union_tag_invalid":
-        tag = str(given["kind"])
+        tag = str(value["kind"])
         return f"has the unknown kind {shortened(tag)}{did_you_mean(tag, JUDGE_SECTIONS)} Kinds are {', '.join(JUDGE_SECTIONS)}."
     if kind == "value_error":
         message = problem["msg"].removeprefix("Value error, ")
         return f"is wrong: {message}" if key else message
-    if given is None and kind in SECTION_EXPECTED:
+    if value is None and kind in SECTION_EXPECTED:
         return "is empty; write its keys below it, or take it out"
-    if kind == "string_type" and isinstance(given, bool):
+    if kind == "string_type" and isinstance(value, bool):
         kind = BARE_WORD
     if kind in WORDINGS:
-        entry = given if isinstance(given, str) and len(given) <= MOST_SHOWN and not SECRET.search(key) else "..."
-        return WORDINGS[kind].format(given=shown(given, key), entry=entry, kinds=", ".join(JUDGE_SECTIONS))
+        entry = value if isinstance(value, str) and len(value) <= MOST_SHOWN and not SECRET.search(key) else "..."
+        return WORDINGS[kind].format(given=shown(value, key), entry=entry, kinds=", ".join(JUDGE_SECTIONS))
     message = problem["msg"].removeprefix("Input ")
-    return f"{message[:1].lower()}{message[1:]}, got {shown(given, key)}"
+    return f"{message[:1].lower()}{message[1:]}, got {shown(value, key)}"
 
 
 def _keys_at(place: Sequence[int | str], root: type[BaseModel]) -> list[str]:

@@ -29,17 +29,17 @@ class Section(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _has_no_truth_for_a_number(cls, given: Any) -> Any:
+    def _has_no_truth_for_a_number(cls, values: Any) -> Any:
         # pydantic takes true for 1
         fields = cls.model_fields
         wrong = [
             f"{key} needs a number, got {str(value).lower()}"
-            for key, value in (given.items() if isinstance(given, dict) else ())
+            for key, value in (values.items() if isinstance(values, dict) else ())
             if isinstance(value, bool) and key in fields and is_number(fields[key].annotation)
         ]
         if wrong:
             raise ValueError("; ".join(wrong))
-        return given
+        return values
 
     @model_validator(mode="after")
     def _is_sound(self) -> Self:
@@ -54,9 +54,9 @@ class Section(BaseModel):
                         f"{key} is longer than a file's name or path can be ({LONGEST_NAME} and {LONGEST_PATH:,} bytes)"
                     )
             if (isinstance(value, Path) or (key in NAMES and isinstance(value, str))) and (
-                what := control_character(str(value))
+                character := control_character(str(value))
             ):
-                raise ValueError(f"{key} is a name and has {what}: {str(value)!r}; write one without it")
+                raise ValueError(f"{key} is a name and has {character}: {str(value)!r}; write one without it")
         self.refuse()
         return self
 
@@ -66,7 +66,7 @@ class Section(BaseModel):
         return {}
 
     def refuse(self) -> None:
-        """What must fit together beyond the types of the keys.
+        """Refuse keys that do not fit together, whatever their types.
 
         Raises:
             ValueError: something does not.
@@ -78,7 +78,7 @@ def is_number(annotation: Any) -> bool:
     while get_origin(annotation) is Annotated:
         annotation = get_args(annotation)[0]
     kinds = get_args(annotation) if get_origin(annotation) in {Union, UnionType} else (annotation,)
-    plain = {get_args(each)[0] if get_origin(each) is Annotated else each for each in kinds}
+    plain = {get_args(kind)[0] if get_origin(kind) is Annotated else kind for kind in kinds}
     return bool not in plain and not plain.isdisjoint({int, float})
 
 

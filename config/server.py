@@ -67,9 +67,9 @@ class ServerSection(Section):
     def _has_no_key(cls, values: Any) -> Any:
         """Refuse keys before anything is said of their values."""
         named = [str(key) for key in values] if isinstance(values, dict) else []
-        if found := [key for key in named if "".join(filter(str.isalnum, key.lower())) in KEYS]:
+        if secrets := [key for key in named if "".join(filter(str.isalnum, key.lower())) in KEYS]:
             raise ValueError(
-                f"{found[0]}: secrets do not belong in a recipe; put the key into a variable of the environment, and write the "
+                f"{secrets[0]}: secrets do not belong in a recipe; put the key into a variable of the environment, and write the "
                 "variable's name as api_key_env"
             )
         variable = values.get("api_key_env") if isinstance(values, dict) else None
@@ -96,8 +96,12 @@ class ServerSection(Section):
         """
         if drawing.no_repeat_ngram_size:
             raise ValueError("no server bans repeated n-grams; leave no_repeat_ngram_size out, or write backend: vllm")
-        asked = {"top_k": drawing.top_k, "min_p": drawing.min_p, "repetition_penalty": drawing.repetition_penalty - 1}
-        beyond = [key for key, value in asked.items() if value]
+        settings = {
+            "top_k": drawing.top_k,
+            "min_p": drawing.min_p,
+            "repetition_penalty": drawing.repetition_penalty - 1,
+        }
+        beyond = [key for key, value in settings.items() if value]
         if beyond and self.prompts == "messages":
             raise ValueError(
                 f"{' and '.join(beyond)}: OpenAI's protocol has temperature and top_p alone; leave the others out, or write "
@@ -125,9 +129,9 @@ def refuse_unpriced(key: str, limit: float | None, servers: Mapping[str, ServerS
     Raises:
         ValueError: prices are missing; all of them are named.
     """
-    without = [each for each, server in servers.items() if server.price is None]
+    without = [name for name, server in servers.items() if server.price is None]
     if limit is not None and without:
         raise ValueError(
-            f"{key} needs to know what tokens cost: write {', '.join(f'{each}.server.price' for each in without)}: {{input: ..., "
+            f"{key} needs to know what tokens cost: write {', '.join(f'{name}.server.price' for name in without)}: {{input: ..., "
             f"output: ...}}, for a million tokens each{remark}"
         )

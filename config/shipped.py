@@ -46,17 +46,17 @@ def recipe_names() -> list[str]:
     )
 
 
-def find_recipe(given: Path, folder: Path = Path()) -> Path:
+def find_recipe(recipe: Path, folder: Path = Path()) -> Path:
     """The file of a recipe: the one at this path from the folder, else the shipped one of this name or path ("quickstart").
 
     Where there is neither, the path that there might be one at.
     """
-    path = folder / given
+    path = folder / recipe
     try:
         if path.exists() and not path.is_dir():
             return path
-        shipped = (RECIPES / f"{given}.yaml", PACKAGE / given)
-        return next((each for each in shipped if each.is_file()), path)
+        shipped = (RECIPES / f"{recipe}.yaml", PACKAGE / recipe)
+        return next((file for file in shipped if file.is_file()), path)
     except OSError:
         # a name longer than a file's can be; whoever reads it says so
         return path
@@ -84,17 +84,17 @@ def read_head(path: Path) -> Head:
         RecipeError: the head is not of its form.
     """
     command, *lines = comment_lines(path) or [""]
-    found: dict[str, str] = {}
+    fields: dict[str, str] = {}
     last = ""
     for line in lines[1:]:
         if not line:
             break
         name, colon, text = line.partition(": ")
         if colon and name in FIELDS:
-            last, found[name] = name, text
+            last, fields[name] = name, text
         elif last and line.startswith("  "):
-            found[last] += f" {line.strip()}"
-    missing = [name for name in FIELDS if not found.get(name)]
+            fields[last] += f" {line.strip()}"
+    missing = [name for name in FIELDS if not fields.get(name)]
     if missing or not command:
         raise RecipeError(f"{path}: its head lacks {', '.join(missing) or 'the command'}; see recipes/quickstart.yaml")
-    return Head(command, **found)
+    return Head(command, **fields)

@@ -115,15 +115,15 @@ class TaskSection(Section):
 
     @model_validator(mode="before")
     @classmethod
-    def _scope_has_defaults(cls, given: Any) -> Any:
-        if not isinstance(given, dict) or given.get("scope") != "all":
-            return given
-        is_natural = given.get("sentences") == "natural"
-        if is_natural and given.get("words") is not None:
-            raise ValueError(f"sentences: natural asks for no length, but words is {given['words']!r}; leave one out")
-        words = 50 if given.get("sentences") is None else None
+    def _scope_has_defaults(cls, values: Any) -> Any:
+        if not isinstance(values, dict) or values.get("scope") != "all":
+            return values
+        is_natural = values.get("sentences") == "natural"
+        if is_natural and values.get("words") is not None:
+            raise ValueError(f"sentences: natural asks for no length, but words is {values['words']!r}; leave one out")
+        words = 50 if values.get("sentences") is None else None
         usual = {"template": "all-sides", "opening": None, "sentences": None, "words": words}
-        return usual | given | ({"sentences": None} if is_natural else {})
+        return usual | values | ({"sentences": None} if is_natural else {})
 
     def refuse(self) -> None:
         """Labels must differ, and the scope must fit what is asked for."""

@@ -145,7 +145,7 @@ class TrainSection(Section):
 
     @property
     def form(self) -> Literal["chat", "plain"]:
-        """What becomes of texts that are no conversations."""
+        """Form that texts take which are no conversations."""
         return self.texts or ("plain" if self.trainer == "pairwise" else "chat")
 
     def refuse(self) -> None:
@@ -158,8 +158,8 @@ class TrainSection(Section):
 
 def loss_types(trainer: Mapping[str, Any]) -> list[str]:
     """The losses that a recipe's `trainer` section asks for; TRL's own without one."""
-    asked = trainer.get("loss_type") or "sigmoid"
-    return list(asked) if isinstance(asked, list) else [asked]
+    losses = trainer.get("loss_type") or "sigmoid"
+    return list(losses) if isinstance(losses, list) else [losses]
 
 
 def without_nulls(trainer: Mapping[str, Any]) -> dict[str, Any]:
@@ -236,10 +236,10 @@ def _idle(trainer: Mapping[str, Any]) -> Iterator[str]:
     for key, (value, harm) in BOUND_KEYS.items():
         if trainer.get(key) == value:
             yield f"trainer.{key} {shortened(value)} {harm}."
-    for key, (other, default, without, remedy) in DEPENDENT_KEYS.items():
-        if trainer.get(key) and trainer.get(other, default) in without:
+    for key, (switch, default, without, remedy) in DEPENDENT_KEYS.items():
+        if trainer.get(key) and trainer.get(switch, default) in without:
             yield (
-                f"trainer.{key} has no effect with {other} {trainer.get(other, default)}: leave it out, or write {other}: "
+                f"trainer.{key} has no effect with {switch} {trainer.get(switch, default)}: leave it out, or write {switch}: "
                 f"{remedy}."
             )
 

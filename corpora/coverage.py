@@ -147,16 +147,16 @@ def read_units(path: Path, ids: Collection[str]) -> dict[str, tuple[str, ...]]:
         DataError: the file cannot be read or is not an object, an id occurs twice, an entry is not a list of texts, or no id is
             known; wrong entries are listed.
     """
-    found: Any = read_json(path)
-    if not isinstance(found, dict):
+    units: Any = read_json(path)
+    if not isinstance(units, dict):
         raise DataError(f"{path}: is not a JSON object of units by entity_id")
     if mistakes := [
         f"{path}: {name!r}: {shortened(entry)} is not a list of texts"
-        for name, entry in found.items()
+        for name, entry in units.items()
         if not isinstance(entry, list) or not all(isinstance(unit, str) for unit in entry)
     ]:
         raise DataError(listed(mistakes))
-    if not found.keys() & set(ids):
-        first = next(iter(found), "")
+    if not units.keys() & set(ids):
+        first = next(iter(units), "")
         raise DataError(f"{path}: has units of none of the document sets, but of {first!r}{did_you_mean(first, ids)}")
-    return {name: tuple(text for unit in found[name] if (text := fold(unit))) for name in ids if name in found}
+    return {name: tuple(text for unit in units[name] if (text := fold(unit))) for name in ids if name in units}

@@ -72,13 +72,13 @@ def read_list(path: Path, model: type[R], *, records: Any = None) -> tuple[list[
         raise DataError(
             f"{path}: is not a JSON list, as its authors released it, of objects with {', '.join(map(repr, _needed(model)))}"
         )
-    found, mistakes = [], []
+    entries, mistakes = [], []
     for number, record in enumerate(records, start=1):
         try:
-            found.append((number, model.model_validate(record)))
+            entries.append((number, model.model_validate(record)))
         except ValidationError as error:
             mistakes.append((number, explain(error)))
-    return found, mistakes
+    return entries, mistakes
 
 
 def refuse_entries(path: Path, unit: str, mistakes: Iterable[tuple[int, str]], further: Iterable[str] = ()) -> None:
@@ -90,8 +90,8 @@ def refuse_entries(path: Path, unit: str, mistakes: Iterable[tuple[int, str]], f
         mistakes: number of an element, and what is wrong with it.
         further: mistakes of another file, as they are listed.
     """
-    if found := [*placed(path, unit, mistakes), *further]:
-        raise DataError(listed(found))
+    if messages := [*placed(path, unit, mistakes), *further]:
+        raise DataError(listed(messages))
 
 
 def placed(path: Path, unit: str, mistakes: Iterable[tuple[int, str]]) -> list[str]:

@@ -37,7 +37,9 @@ def arrow_rows(table: Any) -> list[FrameRow]:
     """The rows of an Arrow table; labels of a data set that it was written from are their names."""
     described = json.loads((table.schema.metadata or {}).get(b"huggingface", b"{}"))
     features = described.get("info", {}).get("features", {})
-    names = {name: each["names"] for name, each in features.items() if isinstance(each, dict) and "names" in each}
+    names = {
+        name: feature["names"] for name, feature in features.items() if isinstance(feature, dict) and "names" in feature
+    }
     return _named(table.to_pylist(), names)
 
 
@@ -51,8 +53,8 @@ def _pandas_rows(frame: Any) -> list[FrameRow]:
     if not is_count and not {*map(str, index.names)} & {*map(str, frame.columns)}:
         frame = frame.reset_index()
     # empty cells are of many kinds
-    found: list[FrameRow] = frame.astype(object).where(frame.notna(), None).to_dict("records")
-    return found
+    rows: list[FrameRow] = frame.astype(object).where(frame.notna(), None).to_dict("records")
+    return rows
 
 
 def _named(rows: Iterable[FrameRow], names: Mapping[str, list[str]]) -> list[FrameRow]:

@@ -31,12 +31,12 @@ class FileHead:
 
     @property
     def start(self) -> str:
-        """Its first character that is no white space; "" where there is none."""
+        """First character of the file that is no white space; "" where there is none."""
         return self.text.lstrip()[:1]
 
     @property
     def is_array(self) -> bool:
-        """Whether it begins as a JSON array."""
+        """Whether the file begins as a JSON array."""
         return self.start == "["
 
 
@@ -114,9 +114,9 @@ def recognised(head: FileHead) -> tuple[str, Importer] | None:
         DataError: several do.
     """
     importers = {
-        name: each
-        for name, each in working_importers().items()
-        if each.recognises is not None and each.recognises(head)
+        name: importer
+        for name, importer in working_importers().items()
+        if importer.recognises is not None and importer.recognises(head)
     }
     if len(importers) > 1:
         raise DataError(

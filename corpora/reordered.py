@@ -21,8 +21,8 @@ def turned(documents: DocumentSet, turn: int, of: int) -> DocumentSet:
             documents put each in each place once.
     """
     places = turned_places(len(documents.documents), turn, of)
-    there = sorted(zip(places, documents.documents, strict=True), key=itemgetter(0))
-    return documents.model_copy(update={"documents": tuple(document for _, document in there)})
+    by_place = sorted(zip(places, documents.documents, strict=True), key=itemgetter(0))
+    return documents.model_copy(update={"documents": tuple(document for _, document in by_place)})
 
 
 def turned_places(n: int, turn: int, of: int) -> tuple[int, ...]:
@@ -38,13 +38,21 @@ def read_places(
     Raises:
         DataError: the file cannot be read, lacks a set, or has other documents in one.
     """
-    there = {
-        each.id: [d.id for d in each.documents] for each in read_any(path, columns=columns, attributes=(attribute,))
+    ids_by_set = {
+        documents.id: [d.id for d in documents.documents]
+        for documents in read_any(path, columns=columns, attributes=(attribute,))
     }
-    wrong = [each.id for each in sets if sorted(there.get(each.id, ())) != sorted(d.id for d in each.documents)]
+    wrong = [
+        documents.id
+        for documents in sets
+        if sorted(ids_by_set.get(documents.id, ())) != sorted(d.id for d in documents.documents)
+    ]
     if wrong:
         raise DataError(
             f"{path}: set {some_of(wrong)} is not there with the same documents, by their ids; write the file with "
             "evenhand import reordered"
         )
-    return {each.id: tuple(map(there[each.id].index, (d.id for d in each.documents))) for each in sets}
+    return {
+        documents.id: tuple(map(ids_by_set[documents.id].index, (d.id for d in documents.documents)))
+        for documents in sets
+    }

@@ -86,9 +86,9 @@ def refuse_leakage(train: Sequence[DocumentSet], test: Sequence[DocumentSet]) ->
         for text in _texts(documents):
             homes.setdefault(text, []).append(documents.id)
     shared = [
-        f"test set {documents.id!r} has a document of train set {other!r}"
+        f"test set {documents.id!r} has a document of train set {train_id!r}"
         for documents in test
-        for other in dict.fromkeys(home for text in _texts(documents) for home in homes.get(text, ()))
+        for train_id in dict.fromkeys(home for text in _texts(documents) for home in homes.get(text, ()))
     ]
     if shared:
         raise DataError(
@@ -156,13 +156,13 @@ def _refuse_no_split(
     sets: Iterable[DocumentSet], train: Sequence[DocumentSet], test: Sequence[DocumentSet], section: CorpusSection
 ) -> None:
     """Refuse names that no set has, and log how many sets stand outside the named splits."""
-    found = Counter(documents.split for documents in sets)
+    counts = Counter(documents.split for documents in sets)
     if not train and not test:
-        has = ", ".join(sorted(shortened(name) for name in found if name is not None)) or "no splits at all"
+        has = ", ".join(sorted(shortened(name) for name in counts if name is not None)) or "no splits at all"
         raise DataError(
             f"no document set has the split {shortened(section.train.split)} or {shortened(section.test.split)}; the corpus "
             f"has {has}. Name these, or write null for corpus.train.split and corpus.test.split to split by topic with the seed"
         )
-    for name, count in found.items():
+    for name, count in counts.items():
         if name not in (section.train.split, section.test.split):
             log.warning("corpus: %d sets left out, their split is %r", count, name)

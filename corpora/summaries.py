@@ -57,7 +57,7 @@ class Summaries(dict[str, str]):
 
     @property
     def n_thoughts(self) -> int:
-        """How many had thoughts."""
+        """Number of summaries that had thoughts."""
         return len(self.thoughtful)
 
 
@@ -84,7 +84,9 @@ def read_summaries(
             it, the number of lines is not that of the sets, a file without ids carries what is not in the order of the sets, ids
             stand under another key, or summaries are of one side each. All mistakes are listed, with the line where there is one.
     """
-    return read_texts(path, {each.id: each for each in sets}, allow_missing=allow_missing, columns=columns)
+    return read_texts(
+        path, {documents.id: documents for documents in sets}, allow_missing=allow_missing, columns=columns
+    )
 
 
 @as_given()
@@ -104,7 +106,7 @@ def read_texts(
 
 
 def summaries_of(
-    given: Any,
+    summaries: Any,
     sets: Called,
     *,
     targets: Targets = SETS,
@@ -114,7 +116,7 @@ def summaries_of(
     """The summary of each set by its id: from ids and texts, objects with an id and a text, or texts in the order of the sets.
 
     Args:
-        given: what a file of summaries in JSON would hold, or a data frame.
+        summaries: what a file of summaries in JSON would hold, or a data frame.
         sets: what summaries are called, and the set of each.
         targets: as of `read_texts`.
         allow_missing: as of `read_summaries`.
@@ -123,7 +125,7 @@ def summaries_of(
     Raises:
         DataError: as of `read_summaries`.
     """
-    entries = list(entries_of("summaries", given, sets, columns))
+    entries = list(entries_of("summaries", summaries, sets, columns))
     return matched("summaries", entries, sets, columns, targets=targets, allow_missing=allow_missing)
 
 
@@ -153,14 +155,14 @@ def matched(
     if by_order:
         _refuse_order(source, entries, sets, column, targets)
         names = {place: name for (place, _), name in zip(entries, sets, strict=True)}
-        found, mistakes = _placed(source, entries, lambda place, entry: names[place], column, targets)
+        placed_texts, mistakes = _placed(source, entries, lambda place, entry: names[place], column, targets)
     else:
         refuse_ids(source, records, sets, keys, targets.one)
         known = known_names(sets, by_topic=columns.id is not None)
-        found, mistakes = _placed(
+        placed_texts, mistakes = _placed(
             source, entries, lambda place, entry: id_of(entry, known, keys, targets), column, targets
         )
-    texts = {name: text for name in sets if (text := found.get(name, (None, ""))[0]) is not None}
+    texts = {name: text for name in sets if (text := placed_texts.get(name, (None, ""))[0]) is not None}
     if not allow_missing and (missing := [shortened(name) for name in sets if name not in texts]):
         mistakes.append(
             f'{source}: has no summary of {some_of(missing)}; add it ("" if it is empty) or take the set out'
@@ -174,7 +176,7 @@ def _placed(
     source: str, entries: Sequence[Entry], name_of: Callable[[str, Any], str], column: Any, targets: Targets
 ) -> tuple[dict[str, tuple[str | None, str]], list[str]]:
     """By id of a set its text, None where the file says that there is none, and the entry's place; and what is wrong."""
-    found: dict[str, tuple[str | None, str]] = {}
+    placed_texts: dict[str, tuple[str | None, str]] = {}
     mistakes: list[str] = []
     unlike: list[str] = []
     thing = targets.one.removeprefix("document ")
@@ -183,14 +185,14 @@ def _placed(
             if isinstance(entry, NotJsonError):
                 raise entry
             name = name_of(place, entry)
-            if name in found:
-                raise DataError(f"{thing} {name!r} has a summary already, in {found[name][1]}; keep one of them")
+            if name in placed_texts:
+                raise DataError(f"{thing} {name!r} has a summary already, in {placed_texts[name][1]}; keep one of them")
             # should the text be wrong, its set is not missed as well
-            found[name] = ("", place)
-            found[name] = (_text_of(entry, column), place)
+            placed_texts[name] = ("", place)
+            placed_texts[name] = (_text_of(entry, column), place)
         except UnlikeIdError as error:
             unlike.append(str(error))
-            found.setdefault(error.name, ("", place))
+            placed_texts.setdefault(error.name, ("", place))
         except DataError as error:
             mistakes.append(f"{place}: {error}")
     if unlike:
@@ -199,7 +201,7 @@ def _placed(
             f"{source}: ids differ from the {targets.owners}' only by capitals, white space or characters that nobody sees: "
             f"{some_of(unlike)}; write them as the {targets.owners} have them",
         )
-    return found, mistakes
+    return placed_texts, mistakes
 
 
 def _refuse_order(source: str, entries: Sequence[Entry], sets: Called, column: Any, targets: Targets) -> None:

@@ -41,16 +41,16 @@ NAME_ID = '--summary-columns id=COLUMN (in Python summary_columns={"id": "COLUMN
 USUAL = SummaryColumnsSection()
 
 
-def columns_of(given: Any) -> SummaryColumnsSection:
+def columns_of(columns: Any) -> SummaryColumnsSection:
     """The columns that an argument names.
 
     Raises:
         DataError: it is no dict of "text", "id" and columns.
     """
-    if given is None or isinstance(given, SummaryColumnsSection):
-        return given or USUAL
+    if columns is None or isinstance(columns, SummaryColumnsSection):
+        return columns or USUAL
     try:
-        return SummaryColumnsSection.model_validate(given)
+        return SummaryColumnsSection.model_validate(columns)
     except ValidationError as error:
         raise DataError(f"summary_columns: {explain(error)}; columns that can be named are text, id") from error
 
@@ -110,12 +110,12 @@ def text_column(source: str, records: Sequence[JsonObject]) -> Any:
 
 def _values(records: Sequence[JsonObject]) -> dict[Any, list[Any]]:
     """By column, in order of first appearance, what records have there."""
-    found: dict[Any, list[Any]] = {}
+    values: dict[Any, list[Any]] = {}
     for record in records:
         for name, value in record.items():
             if name is not None:
-                found.setdefault(name, []).append(text_of_value(value))
-    return found
+                values.setdefault(name, []).append(text_of_value(value))
+    return values
 
 
 def _competes(name: Any, values: Iterable[Any]) -> bool:

@@ -38,26 +38,26 @@ def entries_of_file(
     text = read_text(path)
     start = text.lstrip()[:1]
     try:
-        whole = parse_json(text) if start in ("{", "[") else None
+        content = parse_json(text) if start in ("{", "[") else None
     except NotJsonError as error:
-        whole, broken = None, f"as one object it breaks in line {error.line}, which {error}"
-    if whole is not None:
-        yield from entries_of(str(path), whole, sets, columns, keys)
+        content, broken = None, f"as one object it breaks in line {error.line}, which {error}"
+    if content is not None:
+        yield from entries_of(str(path), content, sets, columns, keys)
     elif start == "{":
-        found: list[Entry] = []
+        entries: list[Entry] = []
         for number, line in numbered_lines(text):
             try:
-                found.append((f"{path}:{number}", parse_json(line)))
+                entries.append((f"{path}:{number}", parse_json(line)))
             except NotJsonError as error:
-                found.append((f"{path}:{number}", error))
-        errors = [f"{place}: {entry}" for place, entry in found if isinstance(entry, NotJsonError)]
-        if len(errors) == len(found):
+                entries.append((f"{path}:{number}", error))
+        errors = [f"{place}: {entry}" for place, entry in entries if isinstance(entry, NotJsonError)]
+        if len(errors) == len(entries):
             is_lines = text.lstrip().partition("\n")[0].rstrip().endswith("}")
             neither = (
                 f"begins like JSON, but is neither one object of set ids and texts nor JSON lines; {broken}; mend it"
             )
             raise DataError(listed(errors if is_lines else [f"{path}: {neither}"]))
-        yield from found
+        yield from entries
     else:
         lines = text.removesuffix("\n").split("\n") if text else []
         _refuse_json(path, lines)
@@ -79,22 +79,24 @@ def _refuse_json(path: Path, lines: Sequence[str]) -> None:
 
 
 def entries_of(
-    source: str, given: Any, sets: Called, columns: SummaryColumnsSection, keys: Sequence[str] = ID_KEYS
+    source: str, content: Any, sets: Called, columns: SummaryColumnsSection, keys: Sequence[str] = ID_KEYS
 ) -> Iterator[Entry]:
     """The entries of a list or a data frame, or of an object of ids and texts."""
     try:
-        rows = frame_rows(given)
+        rows = frame_rows(content)
     except DataError as error:
         raise DataError(f"{source}: {error}") from error
-    given = given if rows is None else rows
-    if isinstance(given, Mapping):
+    content = content if rows is None else rows
+    if isinstance(content, Mapping):
         # a file of a single record is one object too
         named = {*keys, columns.text, columns.id}
-        is_record = any(key in named or is_named_text(key) for key in given) and not given.keys() & sets.keys()
+        is_record = any(key in named or is_named_text(key) for key in content) and not content.keys() & sets.keys()
         names = columns.id or keys[0], columns.text or TEXTS[0]
-        records = [given] if is_record else [dict(zip(names, item, strict=True)) for item in given.items()]
+        records = [content] if is_record else [dict(zip(names, item, strict=True)) for item in content.items()]
         yield from ((source, record) for record in records)
-    elif isinstance(given, Sequence) and not isinstance(given, str | bytes):
-        yield from ((f"{source}: entry {number}", entry) for number, entry in enumerate(given, start=1))
+    elif isinstance(content, Sequence) and not isinstance(content, str | bytes):
+        yield from ((f"{source}: entry {number}", entry) for number, entry in enumerate(content, start=1))
     else:
-        raise DataError(f"{source} are a {type(given).__name__}; give a dict of ids and texts, a list, or a data frame")
+        raise DataError(
+            f"{source} are a {type(content).__name__}; give a dict of ids and texts, a list, or a data frame"
+        )

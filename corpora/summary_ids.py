@@ -42,15 +42,21 @@ class Known(NamedTuple):
 
 def known_names(sets: Mapping[str, DocumentSet], *, by_topic: bool) -> Known:
     """What entries may call the sets: by their ids, and `by_topic` by a topic that one of them has alone."""
-    topics = [each.topic for each in sets.values()]
+    topics = [documents.topic for documents in sets.values()]
     several = {*repeated(topics), ""}
-    own = {each.topic: name for name, each in sets.items() if by_topic and each.topic not in several}
-    names = own | {name: name for name in sets}
+    topic_names = {
+        documents.topic: name for name, documents in sets.items() if by_topic and documents.topic not in several
+    }
+    names = topic_names | {name: name for name in sets}
     return Known(names, {spelling_key(name): name for name in names})
 
 
 def refuse_ids(
-    source: str, records: Sequence[Mapping[str, Any]], sets: Mapping[str, DocumentSet], keys: Sequence[str], one: str
+    source: str,
+    records: Sequence[Mapping[str, Any]],
+    sets: Mapping[str, DocumentSet],
+    keys: Sequence[str],
+    singular: str,
 ) -> None:
     """Refuse ids of which the last digits are lost, or of which none is a set's where another column has them.
 
@@ -65,7 +71,7 @@ def refuse_ids(
     if (column := naming_column(records, sets)) and column not in keys:
         known = " and ".join(repr(key) for key in keys if any(key in record for record in records))
         raise DataError(
-            f"{source}: {known} holds no id of a {one}, and {column!r} does; say so: "
+            f"{source}: {known} holds no id of a {singular}, and {column!r} does; say so: "
             f"{NAME_ID.replace('COLUMN', column)}"
         )
 
@@ -79,7 +85,7 @@ def _ids_in(record: Mapping[str, Any], keys: Sequence[str]) -> list[str]:
         for value in values
         if not isinstance(value, bool) and (not isinstance(value, float) or value.is_integer())
     ]
-    return [form for each in ids for form in dict.fromkeys((each, each.removesuffix(f"/{ALL}")))]
+    return [form for name in ids for form in dict.fromkeys((name, name.removesuffix(f"/{ALL}")))]
 
 
 def id_of(entry: Any, known: Known, keys: Sequence[str], targets: Targets = SETS) -> str:
@@ -89,12 +95,12 @@ def id_of(entry: Any, known: Known, keys: Sequence[str], targets: Targets = SETS
         UnlikeIdError: it differs from one of the documents' by what is hard to see.
         DataError: there is none, or it is of no set.
     """
-    given = {key: entry[key] for key in keys if key in entry} if isinstance(entry, Mapping) else {}
-    if not given:
+    id_cells = {key: entry[key] for key in keys if key in entry} if isinstance(entry, Mapping) else {}
+    if not id_cells:
         raise DataError(f'{shortened(entry)} has no id, but other entries do; write {{"id": ..., "summary": ...}}')
     ids = _ids_in(entry, keys)
     if not ids:
-        key, value = next(iter(given.items()))
+        key, value = next(iter(id_cells.items()))
         raise DataError(f"{key!r} is {shortened(value)}; an id is a text or a whole number")
     for name in ids:
         if name in known.names:
@@ -110,6 +116,6 @@ def id_of(entry: Any, known: Known, keys: Sequence[str], targets: Targets = SETS
 class UnlikeIdError(DataError):
     """An id differs from one of the documents' by capitals or by what nobody sees."""
 
-    def __init__(self, given: str, near: str, name: str) -> None:
-        super().__init__(f"{shortened(given)} for {shortened(near)}")
+    def __init__(self, spelling: str, near: str, name: str) -> None:
+        super().__init__(f"{shortened(spelling)} for {shortened(near)}")
         self.name = name

@@ -56,12 +56,12 @@ def refuse_disorder(source: str, entries: Sequence[Any], sets: Mapping[str, Docu
     if len(records) == len(entries):
         for name, column in _columns(records, text).items():
             # an entry may lack it
-            own = [each for k, each in enumerate(sets.values()) if k in column]
-            _refuse_column(source, name, column, owners, [each.id for each in own])
-            _refuse_sources(source, name, list(column.values()), own)
+            column_sets = [documents for k, documents in enumerate(sets.values()) if k in column]
+            _refuse_column(source, name, column, owners, [documents.id for documents in column_sets])
+            _refuse_sources(source, name, list(column.values()), column_sets)
     texts = [text_of_value(entry.get(text)) if isinstance(entry, Mapping) else entry for entry in entries]
-    numbers = [NUMBERED.match(each) if isinstance(each, str) else None for each in texts]
-    counted = [int(each[1]) for each in numbers if each]
+    numbers = [NUMBERED.match(summary) if isinstance(summary, str) else None for summary in texts]
+    counted = [int(match[1]) for match in numbers if match]
     if len(counted) == len(texts) and _is_shuffled(counted):
         raise DataError(
             f"{source}: summaries begin with numbers that do not count up ({_some(counted)}); {_mend('them')}"
@@ -92,7 +92,7 @@ def naming_column(records: Sequence[JsonObject], sets: Mapping[str, DocumentSet]
 
 def _columns_of(records: Sequence[JsonObject], text: Any, known: Mapping[str, str]) -> str:
     for name, column in _columns(records, text).items():
-        hits = [known.get(_plain(value)) for value, *others in column.values() if not others]
+        hits = [known.get(_plain(value)) for value, *surplus in column.values() if not surplus]
         if hits and None not in hits and len({*hits}) == len(hits) == len(records) and "." not in name:
             return name
     return ""
@@ -118,19 +118,19 @@ def _values(entry: Any, text: Any) -> Iterator[str]:
 
 def _beginnings(entry: Any, text: Any) -> Iterator[str]:
     """What stands before a separator at the beginning of a summary."""
-    found = text_of_value(entry.get(text)) if isinstance(entry, Mapping) else entry
-    if isinstance(found, str):
-        ends = (match.start() for match in islice(SEPARATOR.finditer(found), 3))
-        yield from (found[:end].strip().casefold() for end in ends)
+    summary = text_of_value(entry.get(text)) if isinstance(entry, Mapping) else entry
+    if isinstance(summary, str):
+        ends = (match.start() for match in islice(SEPARATOR.finditer(summary), 3))
+        yield from (summary[:end].strip().casefold() for end in ends)
 
 
 def _columns(records: Sequence[JsonObject], text: Any) -> dict[str, dict[int, Values]]:
     """What records have in each column by their position, in those of objects within as "meta.no"; not the text."""
-    found: dict[str, dict[int, Values]] = {}
+    columns: dict[str, dict[int, Values]] = {}
     for position, record in enumerate(records):
         for name, values in _flat(record, text):
-            found.setdefault(name, {})[position] = values
-    return found
+            columns.setdefault(name, {})[position] = values
+    return columns
 
 
 def _flat(record: JsonObject, text: Any, above: str = "") -> Iterator[tuple[str, Values]]:
@@ -149,16 +149,16 @@ def _leaves(value: Any) -> Iterator[str | int | float]:
     if isinstance(value, str | int | float):
         yield value
     elif isinstance(value, list | tuple | Mapping):
-        for each in value.values() if isinstance(value, Mapping) else value:
-            yield from _leaves(each)
+        for part in value.values() if isinstance(value, Mapping) else value:
+            yield from _leaves(part)
 
 
 def _owners(sets: Mapping[str, DocumentSet]) -> dict[str, set[str]]:
     """By the form of a name, the sets that have it as their id, topic or a document's id."""
     owners: dict[str, set[str]] = {}
-    for name, each in sets.items():
-        for form in (name, each.id, each.topic, *(document.id for document in each.documents)):
-            owners.setdefault(_form(form), set()).add(each.id)
+    for name, documents in sets.items():
+        for form in (name, documents.id, documents.topic, *(document.id for document in documents.documents)):
+            owners.setdefault(_form(form), set()).add(documents.id)
     owners.pop("", None)
     return owners
 
@@ -175,19 +175,19 @@ def _refuse_column(
     source: str, name: str, column: Mapping[int, Values], owners: Mapping[str, set[str]], sets: Sequence[str]
 ) -> None:
     """Refuse a column that names the sets in another order, or counts or names something else."""
-    texts = [", ".join(map(cell_text, each)) for each in column.values()]
+    texts = [", ".join(map(cell_text, values)) for values in column.values()]
     distinct = set(texts)
     if len(distinct) == 1:
         return
-    own = [set[str]().union(*(owners.get(_form(value), ()) for value in each)) for each in column.values()]
-    agrees = all(mine in each for mine, each in zip(sets, own, strict=True))
+    named_ids = [set[str]().union(*(owners.get(_form(value), ()) for value in values)) for values in column.values()]
+    agrees = all(set_id in ids for set_id, ids in zip(sets, named_ids, strict=True))
     is_number = all(text.isdigit() for text in texts)
-    n_named = len({text for text, each in zip(texts, own, strict=True) if each})
+    n_named = len({text for text, ids in zip(texts, named_ids, strict=True) if ids})
     if agrees:
         return
-    if all(own) and (len(distinct) == len(texts) or not is_number):
+    if all(named_ids) and (len(distinct) == len(texts) or not is_number):
         raise DataError(f"{source}: {_carries(name, texts)}, which name the sets in another order; {_mend(name)}")
-    if not is_number and 2 <= n_named >= len(distinct) / 2 and _is_misplaced(own, sets):
+    if not is_number and 2 <= n_named >= len(distinct) / 2 and _is_misplaced(named_ids, sets):
         raise DataError(
             f"{source}: {_carries(name, texts)}, which name other sets than those in their place; {_mend(name)}"
         )
@@ -208,9 +208,9 @@ def _refuse_column(
 
 def _refuse_sources(source: str, name: str, values: Sequence[Values], sets: Sequence[DocumentSet]) -> None:
     """Refuse a column of sources or prompts that hold documents of other sets than those in their place."""
-    texts = ["\n".join(map(cell_text, each)) for each in values]
-    strange = [text for text, own in zip(texts, sets, strict=True) if not _has_document(text, own)]
-    if any(_has_document(text, other) for text in strange[:3] for other in sets):
+    texts = ["\n".join(map(cell_text, cells)) for cells in values]
+    strange = [text for text, documents in zip(texts, sets, strict=True) if not _has_document(text, documents)]
+    if any(_has_document(text, documents) for text in strange[:3] for documents in sets):
         raise DataError(
             f"{source}: {_carries(name, texts)}, which hold documents of other sets than those in their place; {_mend(name)}"
         )
@@ -222,21 +222,23 @@ def _has_document(text: str, documents: DocumentSet) -> bool:
     return any(len(start) >= BEGINNING.start and start in text for start in starts)
 
 
-def _is_misplaced(own: Sequence[set[str]], sets: Sequence[str]) -> bool:
-    return any(each and mine not in each for mine, each in zip(sets, own, strict=True))
+def _is_misplaced(named_ids: Sequence[set[str]], sets: Sequence[str]) -> bool:
+    return any(ids and set_id not in ids for set_id, ids in zip(sets, named_ids, strict=True))
 
 
 def _numbers(texts: Sequence[str]) -> list[int] | None:
     """The numbers that texts differ by, "request-7" by 7; None where they differ by anything else."""
     parts = [DIGITS.split(text) for text in texts]
-    if len({len(each) for each in parts}) > 1 or len(parts[0]) == 1 or max(map(len, texts)) > MOST_LETTERS:
+    if len({len(pieces) for pieces in parts}) > 1 or len(parts[0]) == 1 or max(map(len, texts)) > MOST_LETTERS:
         return None
-    if any(len(digits) > MOST_DIGITS for each in parts for digits in each[1::2]):
+    if any(len(digits) > MOST_DIGITS for pieces in parts for digits in pieces[1::2]):
         return None
     # numbers written with zeros in front are equal to those without
-    columns = [[int(each) for each in column] if k % 2 else column for k, column in enumerate(zip(*parts, strict=True))]
+    columns = [
+        [int(digits) for digits in column] if k % 2 else column for k, column in enumerate(zip(*parts, strict=True))
+    ]
     varying = [k for k, column in enumerate(columns) if len({*column}) > 1]
-    return [int(each) for each in columns[varying[0]]] if len(varying) == 1 and varying[0] % 2 else None
+    return [int(digits) for digits in columns[varying[0]]] if len(varying) == 1 and varying[0] % 2 else None
 
 
 def _is_shuffled(numbers: Sequence[int]) -> bool:
@@ -256,8 +258,8 @@ def _some(values: Sequence[Any]) -> str:
 
 
 def _mend(name: str) -> str:
-    what = "them" if name == "them" else shortened(name)
+    label = "them" if name == "them" else shortened(name)
     return (
         f'write the ids of the sets under "id", or say which column has them: {NAME_ID}; if the summaries are in the order of '
-        f"the sets, take {what} out"
+        f"the sets, take {label} out"
     )

@@ -111,8 +111,10 @@ def csv_rows(path: Path, text_columns: Collection[str]) -> Iterator[Row]:
 
 def _separator(path: Path, first: str, text_columns: Collection[str]) -> str:
     separators = ("\t", ",", ";") if ".tsv" in path.suffixes else (",", ";", "\t")
-    columns = {each: next(csv.reader([first], delimiter=each), []) for each in separators}
-    return max(separators, key=lambda each: (not {*text_columns}.isdisjoint(columns[each]), len(columns[each])))
+    columns = {separator: next(csv.reader([first], delimiter=separator), []) for separator in separators}
+    return max(
+        separators, key=lambda separator: (not {*text_columns}.isdisjoint(columns[separator]), len(columns[separator]))
+    )
 
 
 def rows_of_form(path: Path, columns: Sequence[str]) -> tuple[list[tuple[int, list[str]]], list[tuple[int, str]]]:

@@ -87,7 +87,7 @@ def array_rows(path: Path, records: Any) -> list[Row]:
     Raises:
         DataError: it is no array of objects.
     """
-    if not isinstance(records, list) or not all(isinstance(each, dict) for each in records):
+    if not isinstance(records, list) or not all(isinstance(record, dict) for record in records):
         raise DataError(f"{path}: is no JSON array of objects, each a row with a document")
     return list(enumerate(records, start=1))
 
@@ -143,20 +143,24 @@ def sets_of_rows(
             skipped.count(cells, attributes)
         if not broken and not empty:
             members.setdefault(cells[columns.set].strip(), []).append(cells)
-    mistakes = [f"{source}: {what} in {numbered(unit, lines)}" for what, lines in wrong.items()]
+    mistakes = [f"{source}: {mistake} in {numbered(unit, lines)}" for mistake, lines in wrong.items()]
     ids = {name: [row.get(name) for _, row in rows] for name in filter(None, (columns.set, columns.id))}
     mistakes += [
         f"{source}: column {name!r} holds {lost}" for name, values in ids.items() if (lost := lost_digits(values))
     ]
     mistakes += [f"{source}: {text}" for text in _alike_sets(members)]
-    mistakes += [f"{source}: {text}" for name, mine in members.items() for text in _set_mistakes(name, mine, columns)]
+    mistakes += [
+        f"{source}: {text}" for name, set_rows in members.items() for text in _set_mistakes(name, set_rows, columns)
+    ]
     if skipped is None:
         mistakes += [
             f"{source}: column {name!r} is empty in {numbered(unit, lines)}{MEND}" for name, lines in empty_in.items()
         ]
     else:
         skipped.by_column.update(empty_in)
-    sets = [] if mistakes else [_document_set(name, mine, columns, attributes) for name, mine in members.items()]
+    sets = (
+        [] if mistakes else [_document_set(name, set_rows, columns, attributes) for name, set_rows in members.items()]
+    )
     mistakes += [f"{source}: {text}" for text in alike_mistakes(sets, attributes)]
     if mistakes:
         raise DataError(listed(mistakes))
@@ -178,8 +182,8 @@ def _cells(row: Mapping[str, Any], wanted: Sequence[str]) -> tuple[dict[str, str
 
 def _alike_sets(names: Iterable[str]) -> Iterator[str]:
     """Sets whose names look the same; capitals may be all that tells two ids apart."""
-    for same in look_alike(names):
-        yield f"sets {some_of([ascii(name) for name in same])} have names that look the same; write one of them"
+    for spellings in look_alike(names):
+        yield f"sets {some_of([ascii(name) for name in spellings])} have names that look the same; write one of them"
 
 
 def _refuse_absent(rows: Sequence[Row], wanted: Sequence[str], columns: ColumnsSection, source: str) -> None:
@@ -195,15 +199,15 @@ def _refuse_absent(rows: Sequence[Row], wanted: Sequence[str], columns: ColumnsS
 
 def _set_mistakes(name: str, rows: Sequence[Mapping[str, str]], columns: ColumnsSection) -> Iterator[str]:
     for column in filter(None, (columns.topic, columns.split)):
-        found = list(dict.fromkeys(row.get(column, "") for row in rows))
-        if len(found) > 1:
-            yield f"set {name!r} has several values in column {column!r}: {some_of(found)}; give all its rows the same"
+        values = list(dict.fromkeys(row.get(column, "") for row in rows))
+        if len(values) > 1:
+            yield f"set {name!r} has several values in column {column!r}: {some_of(values)}; give all its rows the same"
     ids = [row[columns.id].strip() for row in rows] if columns.id else []
     where = f"set {name!r}: ids in column {columns.id!r}"
     if twice := repeated(ids):
         yield f"{where} occur more than once: {some_of(twice)}"
-    for same in look_alike(ids):
-        yield f"{where} look the same: {some_of([*map(ascii, same)])}; rename all but one"
+    for spellings in look_alike(ids):
+        yield f"{where} look the same: {some_of([*map(ascii, spellings)])}; rename all but one"
 
 
 def _document_set(

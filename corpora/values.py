@@ -35,11 +35,11 @@ def refuse_alike(sets: Sequence[DocumentSet], attributes: Iterable[str] = (), pl
 
 def single_valued(sets: Sequence[DocumentSet], attribute: str) -> str:
     """Why no set has documents of two values, "all documents have stance 'left'"; "" where one has, and without any set."""
-    if not sets or any(len(each.values(attribute)) > 1 for each in sets):
+    if not sets or any(len(documents.values(attribute)) > 1 for documents in sets):
         return ""
-    if all(len(each.documents) < 2 for each in sets):
+    if all(len(documents.documents) < 2 for documents in sets):
         return "every set has a single document, and a set holds all documents that are summarised together"
-    values = {value for each in sets for value in each.values(attribute)}
+    values = {value for documents in sets for value in documents.values(attribute)}
     if len(values) == 1:
         return f"all documents have {attribute} {shortened(values.pop())}"
     return f"every set has documents of one {attribute} only"
@@ -49,23 +49,25 @@ def _counts(sets: Sequence[DocumentSet], attributes: Iterable[str]) -> Mapping[s
     """By attribute, the documents of each value."""
     named = list(attributes)
     if not named:
-        known = dict.fromkeys(name for each in sets for document in each.documents for name in document.attributes)
+        known = dict.fromkeys(
+            name for documents in sets for document in documents.documents for name in document.attributes
+        )
         named = list(known) if len(known) == 1 else []
     return {
-        name: Counter(d.attributes[name] for each in sets for d in each.documents if name in d.attributes)
+        name: Counter(d.attributes[name] for documents in sets for d in documents.documents if name in d.attributes)
         for name in named
     }
 
 
 def _alike(attribute: str, counts: Counter[str]) -> Iterator[str]:
-    for same in look_alike(counts, value_key):
-        documents = [f"{counts[value]:,}" for value in same]
+    for spellings in look_alike(counts, value_key):
+        documents = [f"{counts[value]:,}" for value in spellings]
         documents[0] += " document" if documents[0] == "1" else " documents"
-        shown = some_of([f"{shortened(value)} ({n})" for value, n in zip(same, documents, strict=True)])
-        if len({*map(spelling_key, same)}) == 1:
+        shown = some_of([f"{shortened(value)} ({n})" for value, n in zip(spellings, documents, strict=True)])
+        if len({*map(spelling_key, spellings)}) == 1:
             yield f"values of {attribute!r} differ only by capitals: {shown}; write one of them"
             continue
         yield (
             f"values of {attribute!r} differ only in how a number or truth value is written: {shown}; write one of them, or, "
-            f"where they are no numbers (versions, codes), put a letter before each: {'v' + same[0]!r}"
+            f"where they are no numbers (versions, codes), put a letter before each: {'v' + spellings[0]!r}"
         )

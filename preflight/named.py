@@ -75,15 +75,15 @@ def _refuse_adapter(model: ModelSection, adapter: Path) -> None:
 
 
 def whole_checks(recipe: Recipe) -> Iterator[Check]:
-    """What stages may do alone, and a whole run cannot."""
+    """Checks of what stages may do alone, and a whole run cannot."""
     if recipe.rounds:
         yield Check("generate.backend", partial(_refuse_words_for_tokens, recipe))
 
 
 def _refuse_words_for_tokens(recipe: Recipe) -> None:
     """Refuse to train on scripted candidates whose prompts were no tokens of the model, which training holds them against."""
-    asked = recipe.generate
-    if recipe.train.pairs is None and asked.backend == "scripted" and not asked.engine.get("tokenize"):
+    generate = recipe.generate
+    if recipe.train.pairs is None and generate.backend == "scripted" and not generate.engine.get("tokenize"):
         raise RecipeError(
             "scripted candidates say nothing of the model's tokens, by which training sees that it reads what was generated; "
             "write rounds: 0, another backend, or engine: {tokenize: true}"
@@ -92,30 +92,37 @@ def _refuse_words_for_tokens(recipe: Recipe) -> None:
 
 def _language_models(recipe: Recipe) -> dict[str, LanguageModel]:
     """The language models of a recipe by their keys."""
-    asked = {"model": LanguageModel(recipe.model, recipe.generate)} if recipe.generate.has_model else {}
+    language_models = {"model": LanguageModel(recipe.model, recipe.generate)} if recipe.generate.has_model else {}
     for name, judge in recipe.judges.items():
-        asked |= {
-            ".".join(filter(None, ("judges", name, below, "model"))): each
-            for below, each in judge.language_models.items()
+        language_models |= {
+            ".".join(filter(None, ("judges", name, below, "model"))): language_model
+            for below, language_model in judge.language_models.items()
         }
-    return asked
+    return language_models
 
 
 def without_chat_template(recipe: Recipe) -> dict[str, str]:
     """Keys and names of models that have no chat template, as far as their files tell."""
-    found = {}
-    for key, each in _language_models(recipe).items():
+    names = {}
+    for key, language_model in _language_models(recipe).items():
         # what is wrong with its files is said by the check of its name
         with contextlib.suppress(EvenhandError):
-            if each.backend.reads_model and has_chat_template(each.model.name, each.model.revision) is False:
-                found[f"{key}.name"] = each.model.name
-    return found
+            if (
+                language_model.backend.reads_model
+                and has_chat_template(language_model.model.name, language_model.model.revision) is False
+            ):
+                names[f"{key}.name"] = language_model.model.name
+    return names
 
 
 def slow_on_this_processor(recipe: Recipe) -> list[str]:
     """Keys of models that vLLM would run in bfloat16 here, where there is no GPU and the processor has to convert it."""
-    asked = _language_models(recipe)
-    slow = [key for key, (model, backend) in asked.items() if (backend.backend, model.dtype) == ("vllm", "bfloat16")]
+    language_models = _language_models(recipe)
+    slow = [
+        key
+        for key, (model, backend) in language_models.items()
+        if (backend.backend, model.dtype) == ("vllm", "bfloat16")
+    ]
     is_here = bool(slow) and recipe.executor == LOCAL and not visible_gpus() and converts_bfloat16(PROCESSOR)
     return [f"{key}.dtype" for key in slow] if is_here else []
 
@@ -126,11 +133,11 @@ def _refuse_wide_margin(recipe: Recipe) -> None:
     # no scale is narrower than 1, and to open judges costs time
     if recipe.train.pairs is not None or recipe.pairs.mode == "fairpo" or margin <= 1:
         return
-    most = widest_gap(recipe.reward, recipe.judges)
-    if margin > most:
+    most_gap = widest_gap(recipe.reward, recipe.judges)
+    if margin > most_gap:
         raise RecipeError(
-            f"{margin:g} is more than the widest gap between two rewards, {most:g}, so no pair would be left to train on; write "
-            "less"
+            f"{margin:g} is more than the widest gap between two rewards, {most_gap:g}, so no pair would be left to train on; "
+            "write less"
         )
 
 
@@ -143,15 +150,15 @@ def _refuse_no_slurm() -> None:
     """Refuse srun where no SLURM answers, which would show after everything was generated and judged."""
     try:
         done = subprocess.run(ASKS_SLURM, capture_output=True, text=True, timeout=PATIENCE_OF_SLURM, check=False)
-        said = (done.stderr.strip() or f"sinfo ended with exit code {done.returncode}") if done.returncode else ""
+        message = (done.stderr.strip() or f"sinfo ended with exit code {done.returncode}") if done.returncode else ""
     except (OSError, subprocess.TimeoutExpired) as error:
-        said = str(error)
-    if not said and shutil.which("srun") is None:
-        said = "'srun' is not a program that can be started, though sinfo is"
-    if said:
+        message = str(error)
+    if not message and shutil.which("srun") is None:
+        message = "'srun' is not a program that can be started, though sinfo is"
+    if message:
         raise RecipeError(
-            f"srun starts the training, and no SLURM answers here: {said}\nGive the command where its jobs are submitted from, "
-            "or inside of one; or write train.launcher: accelerate, and an accelerate_config for one machine"
+            f"srun starts the training, and no SLURM answers here: {message}\nGive the command where its jobs are submitted "
+            "from, or inside of one; or write train.launcher: accelerate, and an accelerate_config for one machine"
         )
 
 
@@ -168,9 +175,9 @@ def engine_checks(recipe: Recipe) -> Iterator[Check]:
     if recipe.executor != LOCAL:
         yield Check("executor", partial(_refuse_cluster, recipe), is_here=True)
     if generate.has_model:
-        asked = LanguageModel(recipe.model, generate)
+        language_model = LanguageModel(recipe.model, generate)
         yield from _library_checks("generate.backend", generate.libraries, generate.python)
-        yield from _asked_checks("generate", "model", asked)
+        yield from _asked_checks("generate", "model", language_model)
     if isinstance(generate.options, PythonMethodSection):
         yield Check("generate.code.file", partial(try_method, generate.options), is_here=True)
     elif recipe.rounds:
@@ -180,15 +187,15 @@ def engine_checks(recipe: Recipe) -> Iterator[Check]:
         yield from _library_checks(f"judges.{name}", options.libraries)
         for below, model in options.models.items():
             yield Check(f"judges.{name}.{below}", partial(_refuse_out_of_reach, model, None), is_here=True)
-        for below, asked in options.language_models.items():
+        for below, language_model in options.language_models.items():
             key = under(f"judges.{name}", below)
-            yield from _library_checks(f"{key}.backend.backend", asked.backend.libraries)
-            yield from _asked_checks(f"{key}.backend", f"{key}.model", asked)
+            yield from _library_checks(f"{key}.backend.backend", language_model.backend.libraries)
+            yield from _asked_checks(f"{key}.backend", f"{key}.model", language_model)
         yield from reading_checks(name, options)
 
 
 def _library_checks(key: str, libraries: tuple[str, ...], python: str | None = None) -> Iterator[Check]:
-    """That libraries can be found; none is imported."""
+    """Check that libraries can be found; none is imported."""
 
     def refuse() -> None:
         if absent := _absent(libraries, python):
@@ -219,22 +226,24 @@ def _absent(libraries: tuple[str, ...], python: str | None) -> list[str]:
     return done.stdout.split()
 
 
-def _asked_checks(engine: str, model: str, asked: LanguageModel) -> Iterator[Check]:
+def _asked_checks(engine: str, model: str, language_model: LanguageModel) -> Iterator[Check]:
     def refuse_arguments() -> None:
         known = _engine_arguments()
-        unknown = [name for name in asked.backend.engine if known and name not in known]
+        unknown = [name for name in language_model.backend.engine if known and name not in known]
         if unknown:
             hints = "; ".join(f"{name!r} is not an argument of vllm.LLM{did_you_mean(name, known)}" for name in unknown)
             raise RecipeError(f"key '{engine}.engine': {hints}")
 
-    if asked.backend.backend == "vllm":
+    if language_model.backend.backend == "vllm":
         yield Check(f"{engine}.engine", refuse_arguments, is_here=True)
-    if asked.backend.server is not None:
+    if language_model.backend.server is not None:
         yield Check(
-            f"{engine}.server", partial(refuse_unreachable, asked.backend.server, asked.model.name), is_here=True
+            f"{engine}.server",
+            partial(refuse_unreachable, language_model.backend.server, language_model.model.name),
+            is_here=True,
         )
-    if asked.backend.reads_model:
-        reach = partial(_refuse_out_of_reach, asked.model.name, asked.model.revision)
+    if language_model.backend.reads_model:
+        reach = partial(_refuse_out_of_reach, language_model.model.name, language_model.model.revision)
         yield Check(f"{model}.name", reach, is_here=True)
 
 
@@ -254,7 +263,7 @@ def _engine_arguments() -> frozenset[str]:
     if spec is None or spec.origin is None:
         return frozenset()
     package = Path(spec.origin).parent
-    found: set[str] = set()
+    arguments: set[str] = set()
     for place, name in (("engine/arg_utils.py", "EngineArgs"), ("entrypoints/llm.py", "LLM")):
         try:
             tree = ast.parse((package / place).read_text(encoding="utf-8"))
@@ -265,7 +274,7 @@ def _engine_arguments() -> frozenset[str]:
             return frozenset()
         for node in classes[0].body:
             if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
-                found.add(node.target.id)
+                arguments.add(node.target.id)
             if isinstance(node, ast.FunctionDef) and node.name == "__init__":
-                found |= {each.arg for each in (*node.args.args, *node.args.kwonlyargs)}
-    return frozenset(found)
+                arguments |= {argument.arg for argument in (*node.args.args, *node.args.kwonlyargs)}
+    return frozenset(arguments)

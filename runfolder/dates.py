@@ -37,7 +37,7 @@ def run_date(output: Path) -> RunDate:
 
 @contextmanager
 def dated_run(output: Path) -> Iterator[None]:
-    """Within it chat templates are given the day of the run, which begins today unless it has begun.
+    """Give chat templates the day of the run, which begins today unless it has begun.
 
     The folder must be held.
 

@@ -36,7 +36,7 @@ Machines = Sequence[int]
 
 
 def machines_of(executor: str) -> Machines:
-    """Those of this machine, or of each machine of the place.
+    """GPUs of this machine, or of each machine of the place.
 
     Raises:
         RecipeError: there are no machines.
@@ -50,15 +50,15 @@ def machines_of(executor: str) -> Machines:
 
 
 def engines_of(section: ReplicatedSection, executor: str, machines: Callable[[str], Machines] = machines_of) -> Engines:
-    """Those that a section asks for; "auto" is as many as the GPUs hold, and 1 without any.
+    """Engines that a section asks for; "auto" is as many as the GPUs hold, and 1 without any.
 
     Raises:
         RecipeError: there are no machines at the place, and it is to be asked.
     """
-    each = section.gpus_each
+    gpus_each = section.gpus_each
     if section.replicas != "auto":
-        return Engines(section.replicas, each)
-    return Engines(max(1, sum(gpus // each for gpus in machines(executor))) if each else 1, each)
+        return Engines(section.replicas, gpus_each)
+    return Engines(max(1, sum(gpus // gpus_each for gpus in machines(executor))) if gpus_each else 1, gpus_each)
 
 
 def refuse_large(section: BackendSection, gpus: int | None = None, where: str = HERE) -> None:
@@ -94,14 +94,14 @@ def refuse_too_many(section: ReplicatedSection, gpus: int | None = None, where: 
     Raises:
         RecipeError: how many there may be.
     """
-    n, each = 1 if section.replicas == "auto" else section.replicas, section.gpus_each
-    if n == 1 or not each:
+    n, gpus_each = 1 if section.replicas == "auto" else section.replicas, section.gpus_each
+    if n == 1 or not gpus_each:
         return
     gpus = len(visible_gpus()) if gpus is None else gpus
-    if each <= gpus < n * each:
+    if gpus_each <= gpus < n * gpus_each:
         raise RecipeError(
-            f"{n} replicas of {each} GPU{'s' if each > 1 else ''} each need {n * each}, and {_said(gpus, where)}; write "
-            f"replicas: {gpus // each}, or replicas: auto"
+            f"{n} replicas of {gpus_each} GPU{'s' if gpus_each > 1 else ''} each need {n * gpus_each}, and {_said(gpus, where)}; "
+            f"write replicas: {gpus // gpus_each}, or replicas: auto"
         )
 
 
@@ -110,7 +110,7 @@ def _said(gpus: int, where: str) -> str:
 
 
 def fit_checks(key: str, section: BackendSection) -> Iterator[Check]:
-    """That this machine holds the engines of a section, which has that key."""
+    """Checks that this machine holds the engines of a section, which has that key."""
     yield Check(f"{key}.engine", partial(refuse_large, section), is_here=True)
     if isinstance(section, ReplicatedSection):
         yield Check(f"{key}.replicas", partial(refuse_too_many, section), is_here=True)
@@ -148,13 +148,13 @@ def refuse_small_cluster(sections: Sequence[ReplicatedSection], machines: Machin
     Raises:
         RecipeError: which engine that is, or no machine has a GPU and the number of engines is to be that of the GPUs.
     """
-    most, needed = max(machines), max((each.gpus_each for each in sections), default=0)
-    if 0 < most < needed:
+    most_gpus, needed = max(machines), max((section.gpus_each for section in sections), default=0)
+    if 0 < most_gpus < needed:
         raise RecipeError(
-            f"an engine of {needed} GPUs needs a machine that has them, and no machine of {where} has more than {most}; "
+            f"an engine of {needed} GPUs needs a machine that has them, and no machine of {where} has more than {most_gpus}; "
             "lower tensor_parallel_size or pipeline_parallel_size"
         )
-    if most == 0 and any(each.gpus_each and each.replicas == "auto" for each in sections):
+    if most_gpus == 0 and any(section.gpus_each and section.replicas == "auto" for section in sections):
         raise RecipeError(
             f"no machine of {where} has a GPU, so that replicas: auto says nothing; wait until they have joined, or write "
             "a number, whose engines then run on the cluster's processors"
@@ -180,9 +180,12 @@ def waves(
             for wave in shared_out(models)
         ]
     place, has_gpus = PLACES[executor], any(machines(executor))
-    if not has_gpus and any(each.gpus_each for each in models):
+    if not has_gpus and any(engines.gpus_each for engines in models):
         log.warning("no machine of %s has a GPU: engines run on its processors", place.where)
-    return [[(number, place.launches(n, each if has_gpus else 0, each))] for number, (n, each) in enumerate(models)]
+    return [
+        [(number, place.launches(n, gpus_each if has_gpus else 0, gpus_each))]
+        for number, (n, gpus_each) in enumerate(models)
+    ]
 
 
 def idle_engines(recipe: Recipe, n_requests: Mapping[str, int], gpus: int | None, shards: int = 1) -> list[str]:
@@ -195,26 +198,28 @@ def idle_engines(recipe: Recipe, n_requests: Mapping[str, int], gpus: int | None
         shards: that the batches are shared out to, each on a machine.
     """
     # keys of engines -> requests of the smallest split that leaves some idle, and what is wrong; batches for it are for all
-    found: dict[str, tuple[int, str]] = {}
+    idle_by_key: dict[str, tuple[int, str]] = {}
     for phase in phases(recipe):
         n = n_requests.get(phase.split, 0)
         for key, section in recipe.replicated.items():
             is_asked = recipe.generate.has_model if key == "generate" else key.split(".")[1] in phase.judges
             if not n or not is_asked or section.server is not None or not section.traits.has_model:
                 continue
-            each = section.gpus_each
+            gpus_each = section.gpus_each
             if section.replicas == "auto" and gpus is None:
                 continue
-            n_here = section.replicas if section.replicas != "auto" else max(1, (gpus or 0) // each) if each else 1
+            n_here = (
+                section.replicas if section.replicas != "auto" else max(1, (gpus or 0) // gpus_each) if gpus_each else 1
+            )
             n_engines, n_batches = n_here * shards, ceil(n / section.requests_per_batch)
-            if n_batches < n_engines and (key not in found or n < found[key][0]):
+            if n_batches < n_engines and (key not in idle_by_key or n < idle_by_key[key][0]):
                 n_idle = n_engines - n_batches
                 remedy = f": write requests_per_batch: {n // n_engines}" if n >= n_engines else ""
                 batches = f"{n_batches} batch{'es' * (n_batches > 1)} of {section.requests_per_batch}"
                 idle = f"{n_idle} of {n_engines} engines {'is' if n_idle == 1 else 'are'} idle{remedy}"
-                found[key] = n, f"{n:,} {phase.split} requests are {batches}, and {idle}"
+                idle_by_key[key] = n, f"{n:,} {phase.split} requests are {batches}, and {idle}"
     alike: dict[str, list[str]] = {}
-    for key, (_, text) in found.items():
+    for key, (_, text) in idle_by_key.items():
         alike.setdefault(text, []).append(key)
     return [f"{some_of(keys)}: {text}" for text, keys in alike.items()]
 
@@ -228,17 +233,20 @@ def shared_out(models: Sequence[Engines]) -> list[list[tuple[int, list[dict[str,
     Returns:
         Of each wave the places of its models, and the variables of each of their engines.
     """
-    gpus = visible_gpus() if any(each.gpus_each for each in models) else []
-    found: list[list[tuple[int, list[dict[str, str]]]]] = []
+    gpus = visible_gpus() if any(engines.gpus_each for engines in models) else []
+    schedule: list[list[tuple[int, list[dict[str, str]]]]] = []
     n_taken = 0
-    for place, (n, each) in enumerate(models):
+    for place, (n, gpus_each) in enumerate(models):
         # what does not fit is refused by its library, or has what there is
-        needed = min(n * each, max(len(gpus), 1))
-        if not found or n_taken + needed > max(len(gpus), 1):
-            found.append([])
+        needed = min(n * gpus_each, max(len(gpus), 1))
+        if not schedule or n_taken + needed > max(len(gpus), 1):
+            schedule.append([])
             n_taken = 0
-        mine, n_taken = gpus[n_taken : n_taken + needed], n_taken + needed
-        is_shared_out = each and len(mine) == n * each
-        shares = [{VISIBLE: ",".join(mine[i * each : (i + 1) * each])} if is_shared_out else {} for i in range(n)]
-        found[-1].append((place, shares))
-    return found
+        model_gpus, n_taken = gpus[n_taken : n_taken + needed], n_taken + needed
+        is_shared_out = gpus_each and len(model_gpus) == n * gpus_each
+        shares = [
+            {VISIBLE: ",".join(model_gpus[i * gpus_each : (i + 1) * gpus_each])} if is_shared_out else {}
+            for i in range(n)
+        ]
+        schedule[-1].append((place, shares))
+    return schedule

@@ -33,7 +33,7 @@ Judged = tuple[SummaryRequest, tuple[Candidate, ...], tuple[Judgement, ...]]
 
 
 class _Id(BaseModel):
-    """As much of a request as its place needs."""
+    """Id of a request, which is all that its place needs."""
 
     id: str
 

@@ -254,7 +254,7 @@ class Batches(Generic[T]):
         return self.items[batch.start : batch.stop]
 
     def counted(self, batches: Sequence[range]) -> Progress:
-        """What says how many items are done: at first all but those of these batches."""
+        """Progress in items: at first all are done but those of these batches."""
         n = sum(map(self._is_mine, range(len(self.items))))
         return Progress(self.progress, self.unit, {"": n}, {"": n - sum(map(len, batches))})
 

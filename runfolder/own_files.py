@@ -54,7 +54,7 @@ def open_no_link(path: Path, flags: int) -> int:
 
 
 def is_own(status: os.stat_result) -> bool:
-    """Whether it is a file by one name, and so no other place's."""
+    """Whether a file has one name alone, and so belongs to no other place."""
     return stat.S_ISREG(status.st_mode) and status.st_nlink == 1
 
 

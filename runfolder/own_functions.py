@@ -52,16 +52,28 @@ def calling(function: Any, label: str, forms: Sequence[CallForm]) -> Calling:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError) as error:
         raise Refused(f"{label} is {shortened(function)} and no function whose parameters are known") from error
-    named = {each.name: each for each in parameters if each.kind in {each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY}}
-    takes_any = any(each.kind == each.VAR_KEYWORD for each in parameters)
+    named = {
+        parameter.name: parameter
+        for parameter in parameters
+        if parameter.kind in {parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY}
+    }
+    takes_any = any(parameter.kind == parameter.VAR_KEYWORD for parameter in parameters)
     form = next((form for form in forms if next(iter(form.parameters)) in named), None)
     if form is None:
         raise Refused(
-            f"{label} has the parameters ({', '.join(each.name for each in parameters)}), which are known by their names; write "
-            f"{ways}, of which all but the first may be left out"
+            f"{label} has the parameters ({', '.join(parameter.name for parameter in parameters)}), which are known by "
+            f"their names; write {ways}, of which all but the first may be left out"
         )
-    unknown = [name for name, each in named.items() if name not in form.parameters and each.default is each.empty]
-    unknown += [each.name for each in parameters if each.kind == each.POSITIONAL_ONLY and each.default is each.empty]
+    unknown = [
+        name
+        for name, parameter in named.items()
+        if name not in form.parameters and parameter.default is parameter.empty
+    ]
+    unknown += [
+        parameter.name
+        for parameter in parameters
+        if parameter.kind == parameter.POSITIONAL_ONLY and parameter.default is parameter.empty
+    ]
     if unknown:
         raise Refused(
             f"{label} needs {some_of(unknown)}, which nothing fills; its parameters can be {', '.join(form.parameters)}"
@@ -71,14 +83,17 @@ def calling(function: Any, label: str, forms: Sequence[CallForm]) -> Calling:
 
 def about(request: SummaryRequest) -> dict[str, Any]:
     """What a function is told of a request, as JSON."""
-    whole = request.document_set
+    document_set = request.document_set
     return {
         "id": request.id,
-        "set": whole.id,
-        "topic": whole.topic,
+        "set": document_set.id,
+        "topic": document_set.topic,
         # None where all sides are asked for
         "side": request.perspective.value if request.perspective else None,
-        "documents": [{"id": each.id, "text": each.text, "attributes": each.attributes} for each in whole.documents],
+        "documents": [
+            {"id": document.id, "text": document.text, "attributes": document.attributes}
+            for document in document_set.documents
+        ],
     }
 
 
@@ -99,11 +114,11 @@ def answers(call: Calling, rows: Sequence[dict[str, Any]]) -> list[Answer]:
     return _called(call, {name: [row[key] for row in rows] for name, key in call.parameters.items()}, len(rows))
 
 
-def _called(call: Calling, given: dict[str, Any], n: int | None, replies: Sequence[str] = ()) -> list[Answer]:
+def _called(call: Calling, arguments: dict[str, Any], n: int | None, replies: Sequence[str] = ()) -> list[Answer]:
     """The answers of one call, of a batch of `n`; or what a generator asks after the replies that it had."""
     process = os.getpid()
     try:
-        value = call.function(**given)
+        value = call.function(**arguments)
         if call.form.has_steps:
             return [_step(value, replies)]
         if n is None:
@@ -112,8 +127,8 @@ def _called(call: Calling, given: dict[str, Any], n: int | None, replies: Sequen
     except (Exception, SystemExit) as error:
         name = "called sys.exit" if isinstance(error, SystemExit) else f"raised {type(error).__name__}"
         where = traceback.extract_tb(error.__traceback__)[-1]
-        said = f"{Path(where.filename).name}:{where.lineno}: {str(error) or type(error).__name__}"
-        return [["fault", f"the function {name}", said[:MOST_TEXT]]] * (1 if n is None else n)
+        message = f"{Path(where.filename).name}:{where.lineno}: {str(error) or type(error).__name__}"
+        return [["fault", f"the function {name}", message[:MOST_TEXT]]] * (1 if n is None else n)
     finally:
         # a process that the function has forked must not answer as well
         if os.getpid() != process:
@@ -153,8 +168,8 @@ def _plain(value: Any) -> Answer:
         with suppress(ValueError):
             float(value)
             return ["fault", "the function returned a text and no number", shortened(value)]
-        said = " ".join(value.split())
-        return ["none", said[:100] or "the function gave no score", value[:MOST_TEXT] if len(said) > 100 else None]
+        text = " ".join(value.split())
+        return ["none", text[:100] or "the function gave no score", value[:MOST_TEXT] if len(text) > 100 else None]
     if isinstance(value, bool) or not isinstance(value, Real):
         return ["fault", f"the function returned {_kind(value)} and no number", shortened(value)]
     try:

@@ -71,7 +71,7 @@ class Phase:
 
     @property
     def split_section(self) -> SplitSection:
-        """What the recipe says of that split."""
+        """Section of the recipe on the phase's split."""
         return self.recipe.corpus.test if self.split == "test" else self.recipe.corpus.train
 
     @property

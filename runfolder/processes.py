@@ -231,17 +231,17 @@ class Process(NamedTuple):
 
     @property
     def is_here(self) -> bool:
-        """Whether it is one of this machine."""
+        """Whether the process is one of this machine."""
         return self.host == socket.gethostname()
 
     @property
     def may_run(self) -> bool:
-        """Whether it may still be there; of another machine's processes nothing is known."""
+        """Whether the process may still be there; of another machine's processes nothing is known."""
         return not self.is_here or (is_alive(self.pid) and self.started in {"", _start_of(self.pid)})
 
 
 def this_process() -> Process:
-    """This one."""
+    """The process that runs this code."""
     return Process(socket.gethostname(), os.getpid(), _start_of(os.getpid()))
 
 
@@ -317,7 +317,7 @@ def share_processor() -> None:
 
 @contextlib.contextmanager
 def environment(**variables: str) -> Iterator[None]:
-    """Within it, these variables of this process and of those that it starts."""
+    """Set these variables for this process and those that it starts, until the block ends."""
     before = dict(os.environ)
     os.environ.update(variables)
     try:

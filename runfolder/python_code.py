@@ -111,10 +111,10 @@ class CodeProcess(LocalWorker):
 
     def _timed(self, message: bytes | None, seconds: float) -> tuple[Any, bool]:
         """The next answer, None when the process ended; and whether it was ended because it took so long."""
-        late = threading.Event()
+        timeout = threading.Event()
 
         def end() -> None:
-            late.set()
+            timeout.set()
             self.kill()
 
         timer = threading.Timer(min(seconds, threading.TIMEOUT_MAX), end)
@@ -125,10 +125,10 @@ class CodeProcess(LocalWorker):
         finally:
             timer.cancel()
             timer.join()
-        if answer is not None and late.is_set():
+        if answer is not None and timeout.is_set():
             # it was just in time, and is gone
             self.stop()
-        return answer, late.is_set()
+        return answer, timeout.is_set()
 
     def _end(self, is_late: bool, seconds: float) -> str:
         """Leave a process that said nothing more; how it ended.
@@ -182,15 +182,15 @@ def imported(file: Path, digest: str, function: str) -> Any:
     except SyntaxError as error:
         raise RecipeError(f"{error.filename}:{error.lineno}: is no Python: {error.msg}") from error
     except (Exception, SystemExit) as error:
-        lines = [each.lineno for each in traceback.extract_tb(error.__traceback__) if each.filename == str(file)]
+        lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(file)]
         place = f"{file}:{lines[-1]}" if lines else str(file)
-        what = f"{type(error).__name__}: {str(error)[:MOST_TEXT]}"
-        raise RecipeError(f"{place}: cannot be imported: {what}{_library(error)}") from error
+        message = f"{type(error).__name__}: {str(error)[:MOST_TEXT]}"
+        raise RecipeError(f"{place}: cannot be imported: {message}{_library(error)}") from error
     if not hasattr(module, function):
         known = [
             name
-            for name, each in vars(module).items()
-            if inspect.isfunction(each) and each.__module__ == module.__name__
+            for name, member in vars(module).items()
+            if inspect.isfunction(member) and member.__module__ == module.__name__
         ]
         has = f" It has {some_of(known)}" if known else ""
         raise RecipeError(f"{file}: has no function {function!r}{did_you_mean(function, known)}{has}")
@@ -221,7 +221,7 @@ def main(arguments: Sequence[str]) -> int:
         label = f"{file}:{function}"
         try:
             call = calling(
-                imported(Path(file), digest, function), label, [CallForm(*each) for each in json.loads(forms)]
+                imported(Path(file), digest, function), label, [CallForm(*form) for form in json.loads(forms)]
             )
         except Refused as error:
             raise RecipeError(str(error)) from error

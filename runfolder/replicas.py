@@ -77,7 +77,7 @@ class Start:
     owner: str = "an engine"
 
     def command_after(self, n_lost: int) -> Command:
-        """What its process is, after so many places were lost."""
+        """Command of the replica's process, after so many places were lost."""
         return self.command(f"{self.name}-{n_lost + 1}" if n_lost else self.name)
 
 

@@ -201,7 +201,7 @@ class Spending:
 
 
 def _read_promised(path: Path | None) -> dict[str, float]:
-    """What open batches of a run can cost.
+    """Highest cost of the open batches of a run, by batch.
 
     Raises:
         StorageError: the file cannot be read, or is none.

@@ -67,7 +67,7 @@ class Worker(Protocol):
         """
 
     def death(self) -> Death:
-        """How it died; another one may begin after it.
+        """How the process died; another one may begin after it.
 
         Raises:
             EvenhandError: what it refused.

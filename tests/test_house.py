@@ -39,6 +39,13 @@ UNREAD = {
     "needs_gib": "of training.json, which is written of the whole record",
     "usable_gib": "of training.json, which is written of the whole record",
 }
+# names that point instead of saying what they hold, and the share of all bindings that may have one
+VAGUE = frozenset(
+    "found given mine theirs its asked told said each kept held heard due aim left got made put taken there here this that these "
+    "those them they one another other others both what which who whom whose beside apart late whole half rest much many few "
+    "more most less least own same such dear".split()
+)
+MOST_VAGUE = 0.01
 
 
 def modules():
@@ -162,6 +169,24 @@ def test_a_name_stands_for_one_class(package):
     counts = Counter(name.rpartition(":")[2] for name, _ in classes(package))
     shared = sorted(name for name, n in counts.items() if n > 1)
     assert not shared
+
+
+def bound_name(node):
+    """The name of a variable or a parameter where it is bound; None elsewhere."""
+    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+        return node.id
+    return node.arg if isinstance(node, ast.arg) else None
+
+
+def test_names_say_what_they_hold(package):
+    n_names, vague = 0, []
+    for path, tree in package.items():
+        for node in ast.walk(tree):
+            if name := bound_name(node):
+                n_names += 1
+                if name.strip("_") in VAGUE:
+                    vague.append(f"{path}:{node.lineno} {name}")
+    assert len(vague) <= MOST_VAGUE * n_names, vague
 
 
 def names_in(node):

@@ -23,8 +23,8 @@ BUNDLED = Path(__file__).parents[1] / "sample" / "annotated.jsonl"
 
 def article_marks(passages: Sequence[str], topic: str) -> frozenset[str]:
     """Digests of the source and of the topic, where one is told: who was trained on an equal one has seen the article."""
-    told = {"source": fold("\n".join(passages)), "topic": fold(topic).casefold()}
-    return frozenset(digest({name: text}) for name, text in told.items() if text)
+    texts = {"source": fold("\n".join(passages)), "topic": fold(topic).casefold()}
+    return frozenset(digest({name: text}) for name, text in texts.items() if text)
 
 
 class Excerpt(Record):
@@ -54,7 +54,7 @@ class AnnotatedArticle(Record):
 
     @model_validator(mode="after")
     def _points_fit(self) -> "AnnotatedArticle":
-        last = max((each.passage for each in self.excerpts), default=0)
+        last = max((excerpt.passage for excerpt in self.excerpts), default=0)
         if last >= len(self.passages):
             raise ValueError(
                 f"an excerpt is of passage {last}, but there are {len(self.passages)}, counted from 0; mend the number"
@@ -72,13 +72,13 @@ class AnnotatedArticle(Record):
 
     @property
     def marks(self) -> frozenset[str]:
-        """Those that a controlled set made of it has."""
+        """Marks that a controlled set made of the article has."""
         return article_marks(self.passages, self.topic)
 
     def others(self, articles: Sequence["AnnotatedArticle"]) -> list["AnnotatedArticle"]:
         """The articles of the topic's other sides; one that does not tell its side is of no other."""
-        sided = [each for each in articles if each.topic == self.topic and self.side and each.side]
-        return [each for each in sided if each.side != self.side]
+        sided = [article for article in articles if article.topic == self.topic and self.side and article.side]
+        return [article for article in sided if article.side != self.side]
 
 
 class _ReleasedExcerpt(BaseModel):
@@ -131,10 +131,10 @@ def read_annotated(path: str) -> list[AnnotatedArticle]:
 
 def _read_released(path: Path) -> list[AnnotatedArticle]:
     released, mistakes = read_list(path, _Released)
-    found = []
+    articles = []
     for number, entry in released:
         place_of = {fold(passage): place for place, passage in enumerate(entry.source)}
-        if strangers := [each.article for each in entry.excerpts if fold(each.article) not in place_of]:
+        if strangers := [excerpt.article for excerpt in entry.excerpts if fold(excerpt.article) not in place_of]:
             wrong = f"{len(strangers)} excerpts are of passages that 'source' does not have: {strangers[0][:60]!r}"
             mistakes.append((number, wrong))
             continue
@@ -150,8 +150,8 @@ def _read_released(path: Path) -> list[AnnotatedArticle]:
                 opposite=entry.evidence.opposite,
                 adversarial=entry.evidence.adversarial,
             )
-            found.append(article)
+            articles.append(article)
         except ValidationError as error:
             mistakes.append((number, explain(error)))
     refuse_entries(path, "entry", mistakes)
-    return found
+    return articles

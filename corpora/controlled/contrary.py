@@ -66,18 +66,18 @@ def contrary(sentence: str) -> str | None:
         turned, count = re.subn(pattern, plain, sentence, count=1, flags=re.IGNORECASE)
         if count:
             return turned
-    if not _NEGATED.search(sentence) and (found := _AUXILIARY.search(sentence)):
-        return f"{sentence[: found.end()]} not{sentence[found.end() :]}"
-    if found := _OPPOSITE.search(sentence):
-        return sentence[: found.start()] + _like(found[0], _OPPOSITES[found[0].lower()]) + sentence[found.end() :]
-    if found := _NUMBER.search(sentence):
-        return sentence[: found.start()] + _another(found[0]) + sentence[found.end() :]
+    if not _NEGATED.search(sentence) and (match := _AUXILIARY.search(sentence)):
+        return f"{sentence[: match.end()]} not{sentence[match.end() :]}"
+    if match := _OPPOSITE.search(sentence):
+        return sentence[: match.start()] + _like(match[0], _OPPOSITES[match[0].lower()]) + sentence[match.end() :]
+    if match := _NUMBER.search(sentence):
+        return sentence[: match.start()] + _another(match[0]) + sentence[match.end() :]
     return None
 
 
-def _like(word: str, other: str) -> str:
-    """The other word with a capital where the word has one."""
-    return other.capitalize() if word[0].isupper() else other
+def _like(word: str, replacement: str) -> str:
+    """The replacement, with a capital where the word has one."""
+    return replacement.capitalize() if word[0].isupper() else replacement
 
 
 def _another(number: str) -> str:

@@ -72,9 +72,9 @@ def plan_summaries(
 
 def _subset(n: int, generator: np.random.Generator) -> tuple[int, ...]:
     while True:
-        taken = generator.random(n) < 0.5
-        if taken.any():
-            return tuple(np.flatnonzero(taken).tolist())
+        mask = generator.random(n) < 0.5
+        if mask.any():
+            return tuple(np.flatnonzero(mask).tolist())
 
 
 def _some(n: int, k: int, generator: np.random.Generator) -> tuple[int, ...]:

@@ -52,9 +52,9 @@ class ControlledSet(Record):
     def _counts_agree(self) -> "ControlledSet":
         if self.key_points and len(self.key_points) != self.n_key_points:
             raise ValueError(f"n_key_points is {self.n_key_points}, but {len(self.key_points)} key points are listed")
-        most = max(summary.relevant for summary in self.summaries)
-        if most > self.n_key_points:
-            raise ValueError(f"a summary has {most} relevant points, but the article only {self.n_key_points}")
+        most_relevant = max(summary.relevant for summary in self.summaries)
+        if most_relevant > self.n_key_points:
+            raise ValueError(f"a summary has {most_relevant} relevant points, but the article only {self.n_key_points}")
         return self
 
     @property
@@ -123,8 +123,8 @@ def read_controlled(path: Path, evidence: Path | None = None) -> list[Controlled
     released, mistakes = read_list(path, _ReleasedSet)
     known, wrong = [], []
     if evidence:
-        entries, others = read_list(evidence, _Evidence)
-        known, wrong = [entry for _, entry in entries], placed(evidence, "entry", others)
+        entries, evidence_mistakes = read_list(evidence, _Evidence)
+        known, wrong = [entry for _, entry in entries], placed(evidence, "entry", evidence_mistakes)
     refuse_entries(path, "entry", mistakes, wrong)
     if evidence and len(known) != len(released):
         raise DataError(f"{evidence}: has {len(known)} entries, but {path} has {len(released)}")
@@ -157,9 +157,9 @@ def _set(number: int, entry: _ReleasedSet, evidence: _Evidence | None) -> Contro
         counts = summary.evidence_counts
         truth = ground_truth(n_key_points, counts.relevant, counts.opposite, counts.adversarial)
         for name in ("coverage", "faithfulness"):
-            said, computed = getattr(summary, name), getattr(truth, name)
-            if computed is None or abs(said - computed) > ROUNDING:
-                raise DataError(f"summary {place}: {name} is {said}, but its counts give {computed}")
+            reported, computed = getattr(summary, name), getattr(truth, name)
+            if computed is None or abs(reported - computed) > ROUNDING:
+                raise DataError(f"summary {place}: {name} is {reported}, but its counts give {computed}")
     return ControlledSet(
         id=f"{number:03d}-{digest(list(entry.source), 8)}",
         topic=evidence.topic if evidence else "",

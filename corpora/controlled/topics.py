@@ -16,8 +16,11 @@ def topics_of(articles: Sequence[AnnotatedArticle | ControlledSet]) -> list[str]
     others. An article without a title that shares no passage is a topic of its own, named by its id.
     """
     marks = [
-        sorted({*each.marks, *(digest({"passage": fold(text).casefold()}) for text in each.passages)})
-        for each in articles
+        sorted({*article.marks, *(digest({"passage": fold(text).casefold()}) for text in article.passages)})
+        for article in articles
     ]
     names: dict[str, str] = {}
-    return [names.setdefault(root, each.topic or each.id) for root, each in zip(joined(marks), articles, strict=True)]
+    return [
+        names.setdefault(root, article.topic or article.id)
+        for root, article in zip(joined(marks), articles, strict=True)
+    ]

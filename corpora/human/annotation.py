@@ -115,14 +115,14 @@ def _is_labelled(point: KeyPoint) -> bool:
 
 
 def _flags(record: Mapping[str, Any], name: str, places: Sequence[int], mistakes: list[str]) -> tuple[bool, ...]:
-    found = []
+    flags = []
     for k in places:
         value = record.get(f"{name}_{k}")
         if isinstance(value, bool):
-            found.append(value)
+            flags.append(value)
         else:
             mistakes.append(f"'{name}_{k}' needs true or false, got {value!r}")
-    return tuple(found)
+    return tuple(flags)
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,7 @@ class HumanUnit:
 
     @property
     def cluster(self) -> str:
-        """What shares evidence with it: the document set, or the topic where the set is not known."""
+        """Cluster of units that share evidence: the document set, or the topic where the set is not known."""
         return self.set_id or self.topic
 
     @property
@@ -235,8 +235,8 @@ def place_span(span: Span, shown: str, stored: str) -> Span:
     else:
         expected = span.start - shown.count("\n", 0, span.start)
         # a lookahead, as places may overlap
-        found = (match.start() for match in re.finditer(f"(?={re.escape(label)})", text))
-        start = min(found, key=lambda place: abs(place - expected), default=-1)
+        starts = (match.start() for match in re.finditer(f"(?={re.escape(label)})", text))
+        start = min(starts, key=lambda place: abs(place - expected), default=-1)
     if start < 0:
         raise DataError(f"the marked text {span.label[:60]!r} is not in the document")
     places = [place for place, character in enumerate(shown) if character != "\n"]

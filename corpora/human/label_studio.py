@@ -47,7 +47,7 @@ def to_tasks(
     tasks = []
     for item in sheet.items:
         data = {"id": item.id, "page": sheet.page, "set_id": item.set_id, "topic": item.topic, "side": item.side}
-        texts = {DOCUMENT: item.document} | {f"{TEXT}_{each.letter}": each.text for each in item.summaries}
+        texts = {DOCUMENT: item.document} | {f"{TEXT}_{summary.letter}": summary.text for summary in item.summaries}
         task: dict[str, Any] = {"data": data | texts, "meta": {"annotator": sheet.annotator}}
         result = list(_regions(DOCUMENT_POINTS, DOCUMENT, item.key_points))
         result += (_region(DOCUMENT_POINTS, DOCUMENT, s, WITHOUT, place) for place, s in enumerate(item.without))
@@ -102,14 +102,14 @@ def labelling_configuration(sheet: AnnotationSheet) -> str:
         ET.SubElement(view, "Header", value=f"Summary {letter}")
         _labels(view, f"{POINTS}_{letter}", text, numbers)
         ET.SubElement(view, "Text", name=text, value=f"${text}")
-        asked = {
+        questions = {
             "none": ("This summary has no key point", [WITHOUT]),
             "supported": (f"Key points of summary {letter} that are in the document", numbers),
             "hallucinated": (f"Key points of summary {letter} that are not in the document", numbers),
             "included": (f"Key points of the document that are in summary {letter}", numbers),
             "omitted": (f"Key points of the document that are not in summary {letter}", numbers),
         }
-        for name, (question, values) in asked.items():
+        for name, (question, values) in questions.items():
             ET.SubElement(view, "Header", value=question, size="5")
             ticks = {"name": f"{name}_{letter}", "toName": text, "choice": "multiple", "showInline": "true"}
             element = ET.SubElement(view, "Choices", ticks)

@@ -89,7 +89,7 @@ def parse_export(path: Path, value: Any) -> tuple[list[AnnotationSheet], LeftOut
         try:
             task = _Task.model_validate(raw)
             data = _Data.model_validate(task.data)
-            done = [each for each in task.annotations if not each.was_cancelled]
+            done = [annotation for annotation in task.annotations if not annotation.was_cancelled]
             if not done:
                 left_out["skipped in Label Studio" if task.annotations else "not annotated", data.side] += 1
             for annotation in done:
@@ -100,9 +100,9 @@ def parse_export(path: Path, value: Any) -> tuple[list[AnnotationSheet], LeftOut
         except DataError as error:
             mistakes.append(f"{path}: task {number}: {error}")
     sheets = []
-    for (page, annotator), mine in items.items():
+    for (page, annotator), sheet_items in items.items():
         try:
-            sheets.append(AnnotationSheet(page=page, annotator=annotator, items=tuple(mine)))
+            sheets.append(AnnotationSheet(page=page, annotator=annotator, items=tuple(sheet_items)))
         except ValidationError as error:
             mistakes.append(f"{path}: {annotator!r} annotated a task twice, delete one annotation: {explain(error)}")
     if mistakes:
@@ -126,12 +126,12 @@ def _item(raw: Mapping[str, Any], data: _Data, annotation: _Annotation) -> ItemS
     texts = {DOCUMENT: data.document} | {f"{TEXT}_{letter}": str(raw[f"{TEXT}_{letter}"]) for letter in letters}
     regions = _regions(annotation.result, texts, mistakes)
     ticks: dict[str, set[str]] = {}
-    for each in _parse(annotation.result, "choices", _Choices, mistakes):
-        ticks.setdefault(each.from_name, set()).update(each.value.choices)
+    for choices in _parse(annotation.result, "choices", _Choices, mistakes):
+        ticks.setdefault(choices.from_name, set()).update(choices.value.choices)
     numbers, key_points = _points(regions, DOCUMENT_POINTS)
     summaries = []
     for letter in letters:
-        own, points = _points(regions, f"{POINTS}_{letter}")
+        point_numbers, points = _points(regions, f"{POINTS}_{letter}")
         summaries.append(
             SummarySheet(
                 letter=letter,
@@ -139,7 +139,7 @@ def _item(raw: Mapping[str, Any], data: _Data, annotation: _Annotation) -> ItemS
                 points=points,
                 none=bool(ticks.get(f"none_{letter}")),
                 omitted=_flags(ticks, OF_DOCUMENT, letter, numbers, mistakes),
-                hallucinated=_flags(ticks, OF_SUMMARY, letter, own, mistakes),
+                hallucinated=_flags(ticks, OF_SUMMARY, letter, point_numbers, mistakes),
             )
         )
     if mistakes:
@@ -152,35 +152,35 @@ def _item(raw: Mapping[str, Any], data: _Data, annotation: _Annotation) -> ItemS
 
 def _parse(result: Sequence[Mapping[str, Any]], kind: str, model: type[R], mistakes: list[str]) -> list[R]:
     """The results of a kind; those of other kinds are not ours."""
-    found = []
-    for each in result:
-        if each.get("type") != kind:
+    records = []
+    for raw in result:
+        if raw.get("type") != kind:
             continue
         try:
-            found.append(model.model_validate(each))
+            records.append(model.model_validate(raw))
         except ValidationError as error:
-            mistakes.append(f"{kind} {each.get('id')!r}: {explain(error)}")
-    return found
+            mistakes.append(f"{kind} {raw.get('id')!r}: {explain(error)}")
+    return records
 
 
 def _regions(result: Sequence[Mapping[str, Any]], texts: Mapping[str, str], mistakes: list[str]) -> list[_Region]:
     """The marked stretches: all counted in code points, or all in UTF-16 units where only that gives the texts they hold."""
     marked = _parse(result, "labels", _Labels, mistakes)
-    strangers = [each for each in marked if each.to_name not in texts]
-    mistakes += [f"region {each.id!r}: the task has no text {each.to_name!r}" for each in strangers]
-    marked = [each for each in marked if each.to_name in texts]
-    spans = [_placed(texts[each.to_name], each.value, in_units=False) for each in marked]
+    strangers = [region for region in marked if region.to_name not in texts]
+    mistakes += [f"region {region.id!r}: the task has no text {region.to_name!r}" for region in strangers]
+    marked = [region for region in marked if region.to_name in texts]
+    spans = [_placed(texts[region.to_name], region.value, in_units=False) for region in marked]
     if None in spans:
-        by_units = [_placed(texts[each.to_name], each.value, in_units=True) for each in marked]
+        by_units = [_placed(texts[region.to_name], region.value, in_units=True) for region in marked]
         spans = spans if None in by_units else by_units
-    found = []
-    for each, span in zip(marked, spans, strict=True):
+    regions = []
+    for region, span in zip(marked, spans, strict=True):
         if span is None:
-            where = f"{each.value.start} to {each.value.end}"
-            mistakes.append(f"region {each.id!r}: {str(each.value.text)[:60]!r} is not at {where}")
+            where = f"{region.value.start} to {region.value.end}"
+            mistakes.append(f"region {region.id!r}: {str(region.value.text)[:60]!r} is not at {where}")
         else:
-            found += [_Region(each.from_name, label, span) for label in each.value.labels]
-    return found
+            regions += [_Region(region.from_name, label, span) for label in region.value.labels]
+    return regions
 
 
 def _placed(text: str, value: _Labels.LabelSpan, *, in_units: bool) -> Span | None:
@@ -213,16 +213,16 @@ def _points(regions: Sequence[_Region], control: str) -> tuple[list[str], tuple[
 def _flags(
     ticks: Mapping[str, set[str]], names: tuple[str, str], letter: str, numbers: Sequence[str], mistakes: list[str]
 ) -> Decisions:
-    """Of each number whether it is ticked in the second list, None when in neither."""
-    there, absent = (ticks.get(f"{name}_{letter}", set()) for name in names)
-    both = sorted(there & absent)
-    unknown = sorted((there | absent) - set(numbers))
-    if both:
+    """Whether each number is ticked in the second list; None when it is in neither."""
+    present, absent = (ticks.get(f"{name}_{letter}", set()) for name in names)
+    contradictions = sorted(present & absent)
+    unknown = sorted((present | absent) - set(numbers))
+    if contradictions:
         mistakes.append(
-            f"key points {', '.join(both)} are ticked both in {names[0]}_{letter} and in {names[1]}_{letter}"
+            f"key points {', '.join(contradictions)} are ticked both in {names[0]}_{letter} and in {names[1]}_{letter}"
         )
     if unknown:
         mistakes.append(
             f"key points {', '.join(unknown)} are ticked in {names[0]}_{letter} or {names[1]}_{letter}, but have no region"
         )
-    return tuple(True if n in absent else False if n in there else None for n in numbers)
+    return tuple(True if n in absent else False if n in present else None for n in numbers)

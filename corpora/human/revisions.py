@@ -10,10 +10,10 @@ from pathlib import Path
 
 from .sheet import AnnotationSheet, ItemSheet, SummarySheet
 
-Given = tuple[Path, AnnotationSheet]
+FiledSheet = tuple[Path, AnnotationSheet]
 
 
-def newest_states(sheets: Sequence[Given]) -> tuple[list[Given], list[str], list[str]]:
+def newest_states(sheets: Sequence[FiledSheet]) -> tuple[list[FiledSheet], list[str], list[str]]:
     """The sheets that count, in their order, items that another one has alike left out; what to say of that; and mistakes.
 
     Args:
@@ -22,7 +22,7 @@ def newest_states(sheets: Sequence[Given]) -> tuple[list[Given], list[str], list
     notes, mistakes = [], list[str]()
     outdated = set[int]()
     for number, (path, sheet) in enumerate(sheets):
-        newer = max((each for each in sheets if is_earlier(sheet, each[1])), key=_revision, default=None)
+        newer = max((entry for entry in sheets if is_earlier(sheet, entry[1])), key=_revision, default=None)
         if newer:
             outdated.add(number)
             notes.append(
@@ -30,41 +30,41 @@ def newest_states(sheets: Sequence[Given]) -> tuple[list[Given], list[str], list
                 f"{newer[0]} (revision {newer[1].revision})"
             )
     counting, first = [], dict[tuple[str, str, str], tuple[Path, ItemSheet]]()
-    for path, sheet in (each for number, each in enumerate(sheets) if number not in outdated):
-        own, alike, apart = [], Counter[Path](), dict[Path, str]()
+    for path, sheet in (entry for number, entry in enumerate(sheets) if number not in outdated):
+        items, alike, conflicts = [], Counter[Path](), dict[Path, str]()
         for item in sheet.items:
             earlier_path, earlier = first.setdefault((sheet.annotator, sheet.page, item.id), (path, item))
             if earlier is item:
-                own.append(item)
+                items.append(item)
             elif _marks(item) == _marks(earlier) and item.shown == earlier.shown:
                 alike[earlier_path] += 1
             else:
-                apart.setdefault(earlier_path, item.id)
+                conflicts.setdefault(earlier_path, item.id)
         notes += [
-            f"{path}: the marks of {n:,} {'item' if n == 1 else 'items'} are those of {other}; they count once"
-            for other, n in alike.items()
+            f"{path}: the marks of {n:,} {'item' if n == 1 else 'items'} are those of {earlier_path}; they count once"
+            for earlier_path, n in alike.items()
         ]
         mistakes += [
-            f"{path}: {sheet.annotator!r} has marked item {name!r} in {other}, too, otherwise, and neither file is shown to "
-            "have come of the other; give one of the two, or import both in the page, choose there, and export"
-            for other, name in apart.items()
+            f"{path}: {sheet.annotator!r} has marked item {name!r} in {earlier_path}, too, otherwise, and neither file is "
+            "shown to have come of the other; give one of the two, or import both in the page, choose there, and export"
+            for earlier_path, name in conflicts.items()
         ]
-        if own:
-            counting.append((path, sheet.model_copy(update={"items": tuple(own)})))
+        if items:
+            counting.append((path, sheet.model_copy(update={"items": tuple(items)})))
     return counting, notes, mistakes
 
 
-def _revision(each: Given) -> int:
-    return each[1].revision
+def _revision(entry: FiledSheet) -> int:
+    return entry[1].revision
 
 
-def is_earlier(sheet: AnnotationSheet, other: AnnotationSheet) -> bool:
-    """Whether `sheet` is an earlier state of `other`."""
-    if (sheet.annotator, sheet.page) != (other.annotator, other.page) or sheet.revision >= other.revision:
+def is_earlier(sheet: AnnotationSheet, later: AnnotationSheet) -> bool:
+    """Whether `sheet` is an earlier state of `later`."""
+    if (sheet.annotator, sheet.page) != (later.annotator, later.page) or sheet.revision >= later.revision:
         return False
-    if any((each.revision, each.time) == (sheet.revision, sheet.time) for each in other.exports):
+    if any((export.revision, export.time) == (sheet.revision, sheet.time) for export in later.exports):
         return True
-    items = {item.id: item for item in other.items}
+    items = {item.id: item for item in later.items}
     return sheet.revision > 0 and all(item.id in items and _has_all(items[item.id], item) for item in sheet.items)
 
 
@@ -72,23 +72,23 @@ def _marks(item: ItemSheet) -> tuple[object, ...]:
     return item.key_points, item.without, {summary.letter: summary for summary in item.summaries}
 
 
-def _has_all(item: ItemSheet, other: ItemSheet) -> bool:
-    """Whether an item has all marks and decisions of another."""
+def _has_all(item: ItemSheet, earlier: ItemSheet) -> bool:
+    """Whether an item has all marks and decisions of an earlier one."""
     summaries = {summary.letter: summary for summary in item.summaries}
     return (
-        set(other.key_points) <= set(item.key_points)
-        and set(other.without) <= set(item.without)
-        and all(_says_all(summaries.get(each.letter), each, item, other) for each in other.summaries)
+        set(earlier.key_points) <= set(item.key_points)
+        and set(earlier.without) <= set(item.without)
+        and all(_says_all(summaries.get(summary.letter), summary, item, earlier) for summary in earlier.summaries)
     )
 
 
-def _says_all(summary: SummarySheet | None, other: SummarySheet, item: ItemSheet, other_item: ItemSheet) -> bool:
-    if summary is None or not set(other.points) <= set(summary.points) or (other.none and not summary.none):
+def _says_all(summary: SummarySheet | None, earlier: SummarySheet, item: ItemSheet, earlier_item: ItemSheet) -> bool:
+    if summary is None or not set(earlier.points) <= set(summary.points) or (earlier.none and not summary.none):
         return False
     omitted = dict(zip(item.key_points, summary.omitted, strict=True))
     hallucinated = dict(zip(summary.points, summary.hallucinated, strict=True))
     decided = [
-        *((omitted[point], flag) for point, flag in zip(other_item.key_points, other.omitted, strict=True)),
-        *((hallucinated[point], flag) for point, flag in zip(other.points, other.hallucinated, strict=True)),
+        *((omitted[point], flag) for point, flag in zip(earlier_item.key_points, earlier.omitted, strict=True)),
+        *((hallucinated[point], flag) for point, flag in zip(earlier.points, earlier.hallucinated, strict=True)),
     ]
-    return all(flag is None or own == flag for own, flag in decided)
+    return all(flag is None or later_flag == flag for later_flag, flag in decided)

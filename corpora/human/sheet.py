@@ -80,12 +80,12 @@ class ItemSheet(Record):
             mistakes += _displaced([span for point in summary.points for span in point], summary.text, name)
             if summary.none and summary.points:
                 mistakes.append(f"{name} is said to have no key point, but has {len(summary.points)}")
-            for flags, points, what in (
+            for flags, points, field in (
                 (summary.omitted, self.key_points, "'omitted'"),
                 (summary.hallucinated, summary.points, "'hallucinated'"),
             ):
                 if len(flags) != len(points):
-                    mistakes.append(f"{what} of {name} has {len(flags)} decisions for {len(points)} key points")
+                    mistakes.append(f"{field} of {name} has {len(flags)} decisions for {len(points)} key points")
         if mistakes:
             raise ValueError(f"item {self.id!r}: {', '.join(mistakes)}")
         return self
@@ -93,11 +93,11 @@ class ItemSheet(Record):
     @property
     def passages(self) -> list[Span]:
         """The document's passages and where they stand."""
-        found, start = [], 0
+        spans, start = [], 0
         for text in self.document.split(BREAK):
-            found.append(Span(start=start, end=start + len(text), label=text))
+            spans.append(Span(start=start, end=start + len(text), label=text))
             start += len(text) + len(BREAK)
-        return found
+        return spans
 
     @property
     def shown(self) -> str:
@@ -229,7 +229,7 @@ def unblind(sheet: AnnotationSheet, key: PageKey | None) -> list[tuple[ItemSheet
     Raises:
         DataError: the key lacks an item or a letter, or an item is not what the page shows; all are listed.
     """
-    found, mistakes = [], []
+    item_units, mistakes = [], []
     for number, item in enumerate(sheet.items, start=1):
         known = key.letters.get(item.id, {}) if key else {summary.letter: summary.letter for summary in item.summaries}
         unknown = [summary.letter for summary in item.summaries if summary.letter not in known]
@@ -247,16 +247,16 @@ def unblind(sheet: AnnotationSheet, key: PageKey | None) -> list[tuple[ItemSheet
         ordered = {name: named[name] for name in dict.fromkeys(order) if name in named}
         marks = {
             name: SummaryMarks(
-                points=tuple(" ".join(span.label for span in point) for point in each.points),
-                omitted=tuple(map(bool, each.omitted)),
-                hallucinated=tuple(map(bool, each.hallucinated)),
+                points=tuple(" ".join(span.label for span in point) for point in summary.points),
+                omitted=tuple(map(bool, summary.omitted)),
+                hallucinated=tuple(map(bool, summary.hallucinated)),
             )
-            for name, each in ordered.items()
+            for name, summary in ordered.items()
         }
-        texts = {name: each.text for name, each in ordered.items()}
+        texts = {name: summary.text for name, summary in ordered.items()}
         annotation = Annotation(item.key_points, tuple((span,) for span in item.without), marks)
         unit = HumanUnit(sheet.annotator, number, item.topic, item.side, item.document, texts, annotation, item.set_id)
-        found.append((item, unit))
+        item_units.append((item, unit))
     if mistakes:
         raise DataError(listed(mistakes))
-    return found
+    return item_units

@@ -63,17 +63,17 @@ def read_films(path: Path) -> BuiltSets:
     films = {film: _without_repeats(snippets) for film, snippets in films.items()}
     if n_repeats := n_snippets - sum(map(len, films.values())):
         left_out["snippets that a film has twice"] = n_repeats
-    kept = {film: snippets for film, snippets in films.items() if _is_contested(snippets)}
-    if len(kept) < len(films):
+    contested_films = {film: snippets for film, snippets in films.items() if _is_contested(snippets)}
+    if len(contested_films) < len(films):
         left_out[f"films with fewer than {LEAST_SNIPPETS} snippets, or {LEAST_OF_A_VERDICT} of a verdict"] = len(
             films
-        ) - len(kept)
-    if not kept:
+        ) - len(contested_films)
+    if not contested_films:
         raise DataError(
             f"{path}: has no film with at least {LEAST_SNIPPETS} snippets and {LEAST_OF_A_VERDICT} of each verdict"
         )
-    names = _names_of_all(kept)
-    return BuiltSets([_film(film, snippets, names[film]) for film, snippets in kept.items()], dict(left_out))
+    names = _names_of_all(contested_films)
+    return BuiltSets([_film(film, snippets, names[film]) for film, snippets in contested_films.items()], dict(left_out))
 
 
 def _without_repeats(snippets: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
@@ -86,7 +86,7 @@ def _without_repeats(snippets: Sequence[tuple[str, str]]) -> list[tuple[str, str
 
 def _is_contested(snippets: Sequence[tuple[str, str]]) -> bool:
     verdicts = Counter(verdict for verdict, _ in snippets)
-    return len(snippets) >= LEAST_SNIPPETS and min(verdicts[each] for each in VERDICTS) >= LEAST_OF_A_VERDICT
+    return len(snippets) >= LEAST_SNIPPETS and min(verdicts[verdict] for verdict in VERDICTS) >= LEAST_OF_A_VERDICT
 
 
 def _names_of_all(films: Mapping[str, Sequence[tuple[str, str]]]) -> dict[str, str]:

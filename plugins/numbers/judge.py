@@ -43,7 +43,7 @@ class NumbersJudge(JudgeSection):
 
     @property
     def plain(self) -> str:
-        """What is found."""
+        """Wording of the count for a reader."""
         return "numbers that are not in {whose}"
 
     @property
@@ -64,8 +64,8 @@ def numbers(text: str) -> list[str]:
 def _spelled(number: str) -> str:
     if number.lower() in VALUES:
         return VALUES[number.lower()]
-    whole, _, part = BETWEEN_THOUSANDS.sub("", number).replace(",", ".").partition(".")
-    digits = f"{int(whole)}.{part}" if part else str(int(whole))
+    integer, _, part = BETWEEN_THOUSANDS.sub("", number).replace(",", ".").partition(".")
+    digits = f"{int(integer)}.{part}" if part else str(int(integer))
     return digits.rstrip("0").rstrip(".") if part else digits
 
 
@@ -78,10 +78,10 @@ class InventedNumbers(ScoringJudge):
     def score(self, inputs: Sequence[JudgeInput]) -> list[Verdict]:
         """One verdict for each input, in order; its `raw` has the numbers that are nowhere in the text."""
         verdicts = []
-        for each in inputs:
+        for judge_input in inputs:
             # "one" is more often no number at all
-            known = {"1", *numbers(each.reference)}
-            invented = [number for number in dict.fromkeys(numbers(each.text)) if number not in known]
+            known = {"1", *numbers(judge_input.reference)}
+            invented = [number for number in dict.fromkeys(numbers(judge_input.text)) if number not in known]
             verdicts.append(Verdict(float(bool(invented)), raw=canonical_json({"invented": invented})))
         return verdicts
 

@@ -73,7 +73,7 @@ def read_party_debates(path: Path) -> BuiltSets:
 
 def _sets(debate: str, turns: Sequence[_Turn], left_out: Counter[str]) -> Iterable[DocumentSet]:
     segments: list[list[_Turn]] = [[]]
-    said: set[str] = set()
+    texts: set[str] = set()
     for turn in turns:
         n_words = len(turn.text.split())
         if turn.party == MODERATOR:
@@ -82,18 +82,18 @@ def _sets(debate: str, turns: Sequence[_Turn], left_out: Counter[str]) -> Iterab
                 segments.append([])
         elif n_words < LEAST_WORDS:
             left_out[f"turns of fewer than {LEAST_WORDS} words"] += 1
-        elif (text := fold(turn.text).casefold()) in said:
+        elif (text := fold(turn.text).casefold()) in texts:
             left_out["turns that the file repeats"] += 1
         else:
-            said.add(text)
+            texts.add(text)
             segments[-1].append(turn)
     if not _has_both(segments[-1]):
         # too little for a set of its own belongs to the last question
-        rest = segments.pop()
+        remainder = segments.pop()
         if segments:
-            segments[-1] += rest
+            segments[-1] += remainder
         else:
-            left_out["turns of debates in which a party says too little"] += len(rest)
+            left_out["turns of debates in which a party says too little"] += len(remainder)
     for number, segment in enumerate(segments, start=1):
         yield _document_set(debate, number, segment)
 

@@ -115,14 +115,14 @@ def import_polisum(path: Path, *, split: str | None = None, faithful_to_release:
     refuse_entries(path, "item", [*mistakes, *_disagreements(items, passages)])
     groups: dict[str, list[int]] = {}
     for number, item in items.items():
-        both = passages[number]
-        groups.setdefault(_content(item.topic, both.left, both.right), []).append(number)
+        sides = passages[number]
+        groups.setdefault(_content(item.topic, sides.left, sides.right), []).append(number)
     sets = []
     for numbers in groups.values():
-        both = passages[numbers[0]]
+        sides = passages[numbers[0]]
         prompts = {items[n].stance: items[n].input for n in numbers}
         notes = {RELEASED_PROMPTS: prompts} if faithful_to_release else None
-        sets.append(_paired_set(items[numbers[0]].topic, {"left": both.left, "right": both.right}, split, notes))
+        sets.append(_paired_set(items[numbers[0]].topic, {"left": sides.left, "right": sides.right}, split, notes))
     stances = [Counter(items[n].stance for n in numbers) for numbers in groups.values()]
     swapped: Counter[str] = Counter(items[n].stance for n in items if passages[n].swapped)
     report = ImportReport(
@@ -153,14 +153,14 @@ def passages_of(item: ReleasedItem) -> Passages:
         first[1].lower(): item.input[first.end() : second.start()].strip(),
         second[1].lower(): item.input[second.end() :].strip(),
     }
-    other = "right" if item.stance == "left" else "left"
+    opposite = "right" if item.stance == "left" else "left"
     # the item's own label first: should both blocks be equal, nothing was exchanged
-    for label in (item.stance, other):
+    for label in (item.stance, opposite):
         if fold(blocks[label]) == fold(item.document):
-            asked, opposing = blocks.pop(label), blocks.popitem()[1]
+            supporting, opposing = blocks.pop(label), blocks.popitem()[1]
             if not opposing:
                 raise DataError("side_empty: 'input' has no passages of the other side")
-            sides = {item.stance: split_passages(asked), other: split_passages(opposing)}
+            sides = {item.stance: split_passages(supporting), opposite: split_passages(opposing)}
             return Passages(sides["left"], sides["right"], swapped=label != item.stance)
     raise DataError(
         "document_not_in_input: 'document' is neither the text under 'Left:' nor the one under 'Right:', "
@@ -237,8 +237,8 @@ class AnnotationImport:
     def articles(self) -> list[AnnotatedArticle]:
         """An article for each item, without excerpts; those of one topic have each other's key points as opposite points."""
         return [
-            AnnotatedArticle(id=f"{each.id}/{side}", topic=each.id, side=side, passages=passages)
-            for each, sides in zip(self.sets(), self.topics.values(), strict=True)
+            AnnotatedArticle(id=f"{documents.id}/{side}", topic=documents.id, side=side, passages=passages)
+            for documents, sides in zip(self.sets(), self.topics.values(), strict=True)
             for side, passages in sides.items()
         ]
 

@@ -82,18 +82,18 @@ def connect() -> None:
     except (OSError, RuntimeError, ValueError, OverflowError, ray.exceptions.RayError) as error:
         reason = error
     silent = f"nobody has answered for {PATIENCE_SECONDS} seconds"
-    said = silent if isinstance(reason, TimeoutError) else str(reason or "")
-    if (failed := FAILED.search(said)) is not None:
+    message = silent if isinstance(reason, TimeoutError) else str(reason or "")
+    if (failed := FAILED.search(message)) is not None:
         # a cluster of this machine, which nothing names, was not looked at before
         with suppress(OSError):
             asks = asks or _asks_for_a_token(failed["host"], int(failed["port"]))
-        said += f"; the port must be {HEADS_PORT}. That of Ray's client, 10001, needs ray:// before the address"
+        message += f"; the port must be {HEADS_PORT}. That of Ray's client, 10001, needs ray:// before the address"
     if asks or type(reason).__name__ == "AuthenticationError":
-        said, remedy = f"this cluster asks for a token: {AUTHORISED}", ""
+        message, remedy = f"this cluster asks for a token: {AUTHORISED}", ""
     else:
         remedy = f"\n{REMEDY}"
     where = f"RAY_ADDRESS={address}: " if address else ""
-    raise RecipeError(f"no Ray cluster can be joined: {where}{said}{remedy}") from reason
+    raise RecipeError(f"no Ray cluster can be joined: {where}{message}{remedy}") from reason
 
 
 def _asks_for_a_token(host: str, port: int) -> bool:
@@ -146,10 +146,10 @@ def machines() -> list[int]:
     """
     connect()
     nodes = need("ray", "executor: ray").nodes()
-    found = [node["Resources"] for node in nodes if node["Alive"] and node["Resources"].get("CPU", 0) >= 1]
-    if not found:
+    resources = [node["Resources"] for node in nodes if node["Alive"] and node["Resources"].get("CPU", 0) >= 1]
+    if not resources:
         raise RecipeError("no machine of the Ray cluster has a processor to give: they were started with --num-cpus=0")
-    return [int(each.get("GPU", 0)) for each in found]
+    return [int(node_resources.get("GPU", 0)) for node_resources in resources]
 
 
 class Needs(NamedTuple):
@@ -263,15 +263,15 @@ class RayWorker:
             StorageError: its machine does not see the run folder, or Ray does not know of its GPUs.
         """
         self._found(self._is_here, is_wanted, self._notice.say)
-        found = self._found(self._begun, is_wanted)
-        if isinstance(found, str):
-            raise StorageError(found)
-        return bool(found)
+        state = self._found(self._begun, is_wanted)
+        if isinstance(state, str):
+            raise StorageError(state)
+        return bool(state)
 
     def work(self, message: bytes) -> Mapping[Part, float] | None:
         """See `Worker`."""
-        found: Mapping[Part, float] | None = self._found(self._actor.work.remote(message))
-        return found
+        seconds_by_part: Mapping[Part, float] | None = self._found(self._actor.work.remote(message))
+        return seconds_by_part
 
     def death(self) -> Death:
         """See `Worker`."""
@@ -333,8 +333,8 @@ def _shortened(error: Exception, n_lines: int = 0) -> str:
         line.strip() for line in ESCAPES.sub("", str(error)).splitlines() if line.strip() and not NUMBERS.match(line)
     ]
     # what Ray lists as common causes is long, and says nothing of this one
-    said = " ".join(lines[-n_lines:] if n_lines else lines).partition(" Some common causes include")[0]
-    return said[-MOST_SAID:] if n_lines else said[:MOST_SAID]
+    message = " ".join(lines[-n_lines:] if n_lines else lines).partition(" Some common causes include")[0]
+    return message[-MOST_SAID:] if n_lines else message[:MOST_SAID]
 
 
 def launches(n: int, gpus: int, wanted: int) -> list[Launch]:
