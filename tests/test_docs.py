@@ -7,6 +7,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -167,6 +168,8 @@ def run_block(block: Block, folder: Path) -> None:
             assert parse_yaml(block.text)
         case "json":
             assert all(json.loads(line) for line in block.text.splitlines())
+        case "toml":
+            assert tomllib.loads(block.text)
         case "csv":
             assert len({line.count(",") for line in block.text.splitlines()}) == 1
         case _:
