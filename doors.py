@@ -86,7 +86,7 @@ class Door(Mapping[str, T]):
         whose = f"{self._what} {point.name!r} of package {package_of(point)}"
         try:
             thing = point.load()
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise PluginError(
                 f"{whose} cannot be imported from {point.value}: {type(error).__name__}: {error}; mend or uninstall the package"
             ) from error
@@ -112,13 +112,13 @@ def blamed(whose: str) -> Iterator[None]:
     """Within it whatever a package's code raises becomes an error that says whose it is, and where.
 
     Raises:
-        PluginError: it raised something.
+        PluginError: it raised something, or would have ended the process.
     """
     try:
         yield
     except EvenhandError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         lines = list(traceback.walk_tb(error.__traceback__))
         own = [each for each in lines if each[0].f_globals.get("__name__", "").partition(".")[0] not in OURS]
         frame, number = (own or lines)[-1]

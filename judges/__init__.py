@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from ..config import JudgeOptions
-from ..doors import Door
+from ..doors import Door, blamed
 from ..errors import EvenhandError, RecipeError
 from ..storage import listed
 from .alignment import ALIGNMENT
@@ -12,6 +12,7 @@ from .consensus import CONSENSUS
 from .equal_coverage import EQUAL_COVERAGE
 from .extract import EXTRACT
 from .judge import Judge, JudgeInput, Kind, Verdict
+from .packaged import packaged
 from .python_code import PYTHON
 from .rouge import ROUGE
 from .rubric import RUBRIC
@@ -50,8 +51,14 @@ def open_judge(name: str, options: JudgeOptions, models: SharedModels | None = N
         JudgeError: its model is of a kind that the judge must not load.
         DataError: it matches N-grams and NLTK's data is absent.
         MissingExtra: it needs a library that is not installed, if only to say which version it is.
+        PluginError: it is another package's, and cannot be opened.
     """
-    return JUDGES[options.kind].open(name, options, models or SharedModels())
+    kind, package = JUDGES[options.kind], JUDGES.package(options.kind)
+    if package is None:
+        return kind.open(name, options, models or SharedModels())
+    whose = f"judge {options.kind!r} of package {package}"
+    with blamed(whose):
+        return packaged(kind.open(name, options, models or SharedModels()), name, whose)
 
 
 def open_judges(options: Mapping[str, JudgeOptions], models: SharedModels | None = None) -> list[Judge]:

@@ -10,7 +10,7 @@ from functools import partial
 
 from ...config.section import Check
 from ...errors import UnfitModelError
-from ...judges import JUDGES
+from ...judges import JUDGES, open_judge
 from ...judges.claims import VERSION as CLAIM_RULES
 from ...judges.claims import claims
 from ...judges.judge import Judge, JudgeInput, Kind, ModelReader, ScoringJudge, Verdict, judge_signature
@@ -86,7 +86,7 @@ def _open(name: str, options: CombinedJudge, models: SharedModels) -> Judge:
         EvenhandError: a judge in it cannot be opened.
     """
     saved, sections = options.read()
-    members = [JUDGES[section.kind].open(member, section, models) for member, section in sections.items()]
+    members = [open_judge(member, section, models) for member, section in sections.items()]
     trained = {each.name: each.signature for each in saved.members}
     if changed := [each for each in members if undated(each.signature) != undated(trained[each.name])]:
         told = "; ".join(f"{each.name!r} was {trained[each.name]} and is {each.signature}" for each in changed)
