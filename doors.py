@@ -32,6 +32,7 @@ class Door(Mapping[str, T]):
         check: whether something is one of them.
         core: those that are always there.
         part: what of a thing of another package is wanted here, all of it by default.
+        guard: what stands in the place of a thing that is not evenhand's own, from the thing and whose it is, in words.
     """
 
     def __init__(
@@ -41,8 +42,10 @@ class Door(Mapping[str, T]):
         check: Callable[[Any], bool],
         core: Mapping[str, T] = MappingProxyType({}),
         part: Callable[[Any], T] = lambda thing: thing,
+        guard: Callable[[T, str], T] = lambda thing, whose: thing,
     ) -> None:
         self.name, self._what, self._check, self._core, self._part = name, what, check, core, part
+        self._guard = guard
 
     @cached_property
     def _points(self) -> dict[str, list[EntryPoint]]:
@@ -80,7 +83,7 @@ class Door(Mapping[str, T]):
     def package(self, name: str) -> str | None:
         """Name and version of the package that brings the thing of that name; None where it is evenhand's own, or not there."""
         points = self._points.get(name, [])
-        return package_of(points[0]) if points and points[0].module.partition(".")[0] != "evenhand" else None
+        return package_of(points[0]) if points and not _is_own(points[0]) else None
 
     def _loaded(self, point: EntryPoint) -> T:
         whose = f"{self._what} {point.name!r} of package {package_of(point)}"
@@ -94,12 +97,16 @@ class Door(Mapping[str, T]):
             raise PluginError(
                 f"{whose} is {type(thing).__name__} and no {self._what}; see docs/plugins.md for what {point.value} must be"
             )
-        return self._part(thing)
+        return self._part(thing) if _is_own(point) else self._guard(self._part(thing), whose)
 
 
 def package_of(point: EntryPoint) -> str:
     """Name and version of the package that brings it."""
     return f"{point.dist.name} {point.dist.version}" if point.dist else "?"
+
+
+def _is_own(point: EntryPoint) -> bool:
+    return point.module.partition(".")[0] == "evenhand"
 
 
 def _is_there(point: EntryPoint) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from ..config import JudgeOptions
-from ..doors import Door, blamed
+from ..doors import Door
 from ..errors import EvenhandError, RecipeError
 from ..storage import listed
 from .alignment import ALIGNMENT
@@ -12,7 +12,7 @@ from .consensus import CONSENSUS
 from .equal_coverage import EQUAL_COVERAGE
 from .extract import EXTRACT
 from .judge import Judge, JudgeInput, Kind, Verdict
-from .packaged import packaged
+from .packaged import packaged_kind
 from .python_code import PYTHON
 from .rouge import ROUGE
 from .rubric import RUBRIC
@@ -34,7 +34,7 @@ CORE: dict[str, Kind] = {
     "python": PYTHON,
 }
 # kind in the recipe -> what makes such a judge, and what can be asked before
-JUDGES: Door[Kind] = Door("judges", "judge", lambda thing: isinstance(thing, Kind), CORE)
+JUDGES: Door[Kind] = Door("judges", "judge", lambda thing: isinstance(thing, Kind), CORE, guard=packaged_kind)
 
 
 def open_judge(name: str, options: JudgeOptions, models: SharedModels | None = None) -> Judge:
@@ -53,12 +53,7 @@ def open_judge(name: str, options: JudgeOptions, models: SharedModels | None = N
         MissingExtra: it needs a library that is not installed, if only to say which version it is.
         PluginError: it is another package's, and cannot be opened.
     """
-    kind, package = JUDGES[options.kind], JUDGES.package(options.kind)
-    if package is None:
-        return kind.open(name, options, models or SharedModels())
-    whose = f"judge {options.kind!r} of package {package}"
-    with blamed(whose):
-        return packaged(kind.open(name, options, models or SharedModels()), name, whose)
+    return JUDGES[options.kind].open(name, options, models or SharedModels())
 
 
 def open_judges(options: Mapping[str, JudgeOptions], models: SharedModels | None = None) -> list[Judge]:

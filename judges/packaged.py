@@ -1,24 +1,50 @@
 """Judges of other packages: what their code raises is one message, and no score counts that is none on the judge's scale."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from numbers import Real
+from typing import Any
 
+from ..config.section import Check
 from ..doors import blamed
 from ..errors import PluginError
+from ..text.json_text import HALF
 from .asking import AskingJudge, Rounds
-from .judge import Judge, JudgeInput, Verdict, number_verdict
+from .judge import Judge, JudgeInput, Kind, ModelReader, Verdict, number_verdict
+from .shared import SharedModels
 
 
-def packaged(judge: Judge, name: str, whose: str) -> Judge:
-    """A judge of another package, whose verdicts are looked at.
+def packaged_kind(kind: Kind, whose: str) -> Kind:
+    """A kind of judges of another package, whose judges and checks are looked at.
 
     Args:
-        judge: of the package.
-        name: what the recipe calls it.
+        kind: of the package.
         whose: it is, in words: "judge 'brevity' of package mine 1.0".
     """
-    return (PackagedAskingJudge if isinstance(judge, AskingJudge) else PackagedJudge)(judge, name, whose)
+
+    def opened(name: str, options: Any, models: SharedModels) -> Judge:
+        with blamed(whose):
+            judge = kind.open(name, options, models)
+            return (PackagedAskingJudge if isinstance(judge, AskingJudge) else PackagedJudge)(judge, name, whose)
+
+    def checks(name: str, options: Any) -> list[Check]:
+        with blamed(whose):
+            return [check._replace(run=_within(whose, check.run)) for check in kind.checks(name, options)]
+
+    def readers(options: Any) -> list[ModelReader]:
+        with blamed(whose):
+            return [reader._replace(open=_within(whose, reader.open)) for reader in kind.readers(options)]
+
+    prompt, trial = (each and _within(whose, each) for each in (kind.prompt, kind.trial))
+    return Kind(opened, kind.section, checks, readers, prompt, trial)
+
+
+def _within(whose: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    def call(*arguments: Any) -> Any:
+        with blamed(whose):
+            return function(*arguments)
+
+    return call
 
 
 class PackagedJudge:
@@ -57,6 +83,9 @@ class PackagedJudge:
             raise PluginError(f"{self._whose} gave {type(verdict).__name__} and no Verdict")
         if not all(isinstance(text, str | None) for text in (verdict.unscored, verdict.raw)):
             raise PluginError(f"{self._whose} gave a Verdict whose reason or reply is no text")
+        # no file can hold half a character
+        texts = {"unscored": verdict.unscored, "raw": verdict.raw}
+        verdict = replace(verdict, **{name: text and HALF.sub("\ufffd", text) for name, text in texts.items()})
         if verdict.score is None or verdict.unscored:
             return replace(verdict, score=None, unscored=verdict.unscored or "the judge gave no score")
         if isinstance(verdict.score, bool) or not isinstance(verdict.score, Real):

@@ -50,7 +50,7 @@ INPUTS = [JudgeInput(f"c{n}", "r", f"Text {n}.", True, "Source.") for n in range
 def bring(tmp_path, monkeypatch):
     """Install a package that brings a judge whose `score` is one line."""
     install = partial(made_packages.bring, tmp_path / "site", monkeypatch, (JUDGES, JUDGE_SECTIONS))
-    return lambda line: install(TEXT.replace("{line}", line), {"own": "OWN"})
+    return lambda line, thing="OWN": install(TEXT.replace("{line}", line), {"own": thing})
 
 
 def opened():
@@ -68,6 +68,7 @@ UNSCORED = {
     "None": "the judge gave no score",
     "0.7, 'too short'": "too short",
     "None, 'too short'": "too short",
+    "None, 'half \\ud800'": "half \ufffd",
 }
 
 
@@ -96,11 +97,25 @@ def test_anything_else_is_one_message(bring, line):
         opened().score(INPUTS)
 
 
-def test_a_judge_that_cannot_be_opened_is_one_message(bring, monkeypatch):
-    bring("return []")
-    monkeypatch.setattr(JUDGES["own"].open, "__init__", lambda self, name, options, models: {}["weights"])
-    with pytest.raises(PluginError, match=r"judge 'own' of package mine 1\.0 raised KeyError: 'weights'"):
-        opened()
+def test_a_judge_that_cannot_be_opened_or_checked_is_one_message(bring):
+    fails = "lambda *arguments: {}['weights']"
+    bring(
+        f"return []\n\nOwn = {fails}\nFAILS = Kind(Own, Section, checks=Own, readers=Own, prompt=Own, trial=Own)",
+        "FAILS",
+    )
+    kind = JUDGES["own"]
+    for call in (kind.open, kind.checks, kind.readers, kind.prompt, kind.trial):
+        with pytest.raises(PluginError, match=r"judge 'own' of package mine 1\.0 raised KeyError: 'weights' \(.*mine/"):
+            call(*[None] * (3 if call is kind.open else 1 if call is kind.readers else 2))
+
+
+def test_what_a_check_raises_is_one_message(bring):
+    checks = "lambda name, options: [Check('words', lambda: 1 / 0)]"
+    own = f"from evenhand.config.section import Check\nCHECKED = Kind(Own, Section, checks={checks})"
+    bring(f"return []\n\n{own}", "CHECKED")
+    (check,) = JUDGES["own"].checks("mine", None)
+    with pytest.raises(PluginError, match=r"judge 'own' of package mine 1\.0 raised ZeroDivisionError"):
+        check.run()
 
 
 def test_its_scores_are_those_of_a_run(bring, tmp_path):

@@ -271,7 +271,7 @@ def test_a_package_that_cannot_be_used_is_told(bring, tmp_path, code, said):
 @pytest.mark.parametrize("code", ["import nowhere_at_all", "raise SystemExit(3)", "FAMILY = len", "FAMILY ="])
 def test_a_package_that_cannot_be_used_harms_no_other_measure(bring, tmp_path, caplog, code):
     bring(code)
-    assert {each.family for each in audited(tmp_path, "order").numbers} == {"order"}
+    assert {each.family for each in audited(tmp_path, "value-shares").by_value} == {"value-shares"}
     assert [each.message for each in caplog.records if "measure 'questions' of package mine 1.0" in each.message]
 
 
