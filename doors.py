@@ -111,7 +111,8 @@ def _is_own(point: EntryPoint) -> bool:
 
 def _is_there(point: EntryPoint) -> bool:
     folder = point.module.removeprefix("evenhand.plugins.")
-    return folder == point.module or (PLUGINS / folder.partition(".")[0]).is_dir()
+    # of a deleted one __pycache__ may be left
+    return folder == point.module or (PLUGINS / folder.partition(".")[0] / "__init__.py").is_file()
 
 
 @contextmanager

@@ -92,6 +92,7 @@ def test_a_name_belongs_to_one_package(bring):
 def test_what_is_deleted_is_not_there(monkeypatch, tmp_path):
     door = Door("judges", "judge", bool)
     assert "bleurt" in door
+    (tmp_path / "released" / "__pycache__").mkdir(parents=True)
     monkeypatch.setattr(doors, "PLUGINS", tmp_path)
     assert not list(Door("judges", "judge", bool))
 
