@@ -32,6 +32,7 @@ class Door(Mapping[str, T]):
         check: whether something is one of them.
         core: those that are always there.
         part: what of a thing of another package is wanted here, all of it by default.
+        guard: what stands in the place of a thing that is not evenhand's own, from the thing and whose it is, in words.
     """
 
     def __init__(
@@ -41,8 +42,10 @@ class Door(Mapping[str, T]):
         check: Callable[[Any], bool],
         core: Mapping[str, T] = MappingProxyType({}),
         part: Callable[[Any], T] = lambda thing: thing,
+        guard: Callable[[T, str], T] = lambda thing, whose: thing,
     ) -> None:
         self.name, self._noun, self._check, self._core, self._part = name, noun, check, core, part
+        self._guard = guard
 
     @cached_property
     def _points(self) -> dict[str, list[EntryPoint]]:
@@ -80,13 +83,13 @@ class Door(Mapping[str, T]):
     def package(self, name: str) -> str | None:
         """Name and version of the package that brings the thing of that name; None where it is evenhand's own, or not there."""
         points = self._points.get(name, [])
-        return package_of(points[0]) if points and points[0].module.partition(".")[0] != "evenhand" else None
+        return package_of(points[0]) if points and not _is_own(points[0]) else None
 
     def _loaded(self, point: EntryPoint) -> T:
         label = f"{self._noun} {point.name!r} of package {package_of(point)}"
         try:
             thing = point.load()
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise PluginError(
                 f"{label} cannot be imported from {point.value}: {type(error).__name__}: {error}; mend or uninstall the package"
             ) from error
@@ -94,7 +97,7 @@ class Door(Mapping[str, T]):
             raise PluginError(
                 f"{label} is {type(thing).__name__} and no {self._noun}; see docs/plugins.md for what {point.value} must be"
             )
-        return self._part(thing)
+        return self._part(thing) if _is_own(point) else self._guard(self._part(thing), label)
 
 
 def package_of(point: EntryPoint) -> str:
@@ -102,9 +105,14 @@ def package_of(point: EntryPoint) -> str:
     return f"{point.dist.name} {point.dist.version}" if point.dist else "?"
 
 
+def _is_own(point: EntryPoint) -> bool:
+    return point.module.partition(".")[0] == "evenhand"
+
+
 def _is_there(point: EntryPoint) -> bool:
     folder = point.module.removeprefix("evenhand.plugins.")
-    return folder == point.module or (PLUGINS / folder.partition(".")[0]).is_dir()
+    # of a deleted one __pycache__ may be left
+    return folder == point.module or (PLUGINS / folder.partition(".")[0] / "__init__.py").is_file()
 
 
 @contextmanager
@@ -112,13 +120,13 @@ def blamed(label: str) -> Iterator[None]:
     """Turn whatever a package's code raises in the block into an error that says whose it is, and where.
 
     Raises:
-        PluginError: it raised something.
+        PluginError: it raised something, or would have ended the process.
     """
     try:
         yield
     except EvenhandError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         lines = list(traceback.walk_tb(error.__traceback__))
         package_lines = [line for line in lines if line[0].f_globals.get("__name__", "").partition(".")[0] not in OURS]
         frame, number = (package_lines or lines)[-1]

@@ -69,8 +69,8 @@ def refusal(error: PluginError) -> RefusedVerb:
     ) -> None:
         raise error
 
-    # what else stands in brackets would be taken for a style
-    refuse.__doc__ = f"Cannot be run: {escape(str(error))}"
+    # what stands in brackets would be taken for a style, and what stands between colons for a picture
+    refuse.__doc__ = "Cannot be run: " + escape(str(error)).replace(":", ":[none][/none]")
     return RefusedVerb(refuse)
 
 

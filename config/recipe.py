@@ -109,14 +109,15 @@ class Recipe(Section):
     seed: int = 42
     # run folder
     output: Path
-    # may be left out where the method asks no language model: generate.method: fair-extractive
+    # may be left out where the method asks no language model
     model: ModelSection
     corpus: CorpusSection = CorpusSection()
     task: TaskSection = TaskSection()
     generate: GenerateSection
-    # where candidates are made and models judge: on this machine ("local"), or on a Ray cluster that is running ("ray"); see
-    # docs/many-machines.md
+    # where candidates are made and models judge: on this machine ("local"), or at a place that a plug-in brings: "ray" is a
+    # cluster that is running; see docs/many-machines.md
     executor: str = LOCAL
+    # whatever scores candidates, by the names that reward and evaluation have for them
     judges: dict[str, JudgeOptions] = Field(min_length=1)
     # files that `evenhand audit-judge` wrote: what is known of the judges, for reports and for limits.judge
     calibration: tuple[Path, ...] = ()

@@ -129,7 +129,7 @@ def _first_paragraph(section: type[BaseModel]) -> str:
 
 
 def key_meanings(section: type[BaseModel]) -> dict[str, str]:
-    """Key -> the comment above its field, else the base's, else that of fields right above it, else what the section is."""
+    """Key -> the comment above its field, else the base's, else what its section is, else that of fields right above it."""
     found = dict.fromkeys(section.model_fields, "")
     for base in reversed(section.__mro__):
         if not (isinstance(base, type) and issubclass(base, BaseModel)) or base is BaseModel:
@@ -142,7 +142,10 @@ def key_meanings(section: type[BaseModel]) -> dict[str, str]:
                 while lines[above].strip().startswith("#"):
                     comment.insert(0, lines[above].strip().lstrip("# "))
                     above -= 1
-                is_new = not found[node.target.id]
+                # a section says what it is
+                is_new = not found[node.target.id] and not any(
+                    _sections_in(section.model_fields[node.target.id].annotation)
+                )
                 own = " ".join(comment) or (shared if lines[above].strip() and is_new else "")
                 found[node.target.id] = own or found[node.target.id]
                 shared = own

@@ -15,7 +15,7 @@ from ..generate.prefixes import LEAST_SHARED, n_common
 from ..generate.requests import build_requests, refuse_no_room
 from ..generate.server.requests import SENDINGS
 from ..generate.stage import phase_requests
-from ..judges import JUDGES
+from ..judges import open_judge
 from ..judges.asking import AskingJudge, in_step
 from ..judges.batch import judge_inputs
 from ..judges.shared import SharedModels
@@ -308,7 +308,7 @@ def _judging(
         judge = None
         if options.kind not in CHOOSING:
             try:
-                judge = JUDGES[options.kind].open(name, options, shared)
+                judge = open_judge(name, options, shared)
             except EvenhandError as error:
                 notes.append(f"judge {name}: {first_line(error).rstrip('.')}")
                 continue

@@ -12,6 +12,7 @@ from .consensus import CONSENSUS
 from .equal_coverage import EQUAL_COVERAGE
 from .extract import EXTRACT
 from .judge import Judge, JudgeInput, Kind, Verdict
+from .packaged import packaged_kind
 from .python_code import PYTHON
 from .rouge import ROUGE
 from .rubric import RUBRIC
@@ -33,7 +34,7 @@ CORE: dict[str, Kind] = {
     "python": PYTHON,
 }
 # kind in the recipe -> what makes such a judge, and what can be asked before
-JUDGES: Door[Kind] = Door("judges", "judge", lambda thing: isinstance(thing, Kind), CORE)
+JUDGES: Door[Kind] = Door("judges", "judge", lambda thing: isinstance(thing, Kind), CORE, guard=packaged_kind)
 
 
 def open_judge(name: str, options: JudgeOptions, models: SharedModels | None = None) -> Judge:
@@ -50,6 +51,7 @@ def open_judge(name: str, options: JudgeOptions, models: SharedModels | None = N
         JudgeError: its model is of a kind that the judge must not load.
         DataError: it matches N-grams and NLTK's data is absent.
         MissingExtra: it needs a library that is not installed, if only to say which version it is.
+        PluginError: it is another package's, and cannot be opened.
     """
     return JUDGES[options.kind].open(name, options, models or SharedModels())
 

@@ -1,5 +1,6 @@
 """What a judge is: a batch of summaries and reference texts in, a batch of verdicts out; and what a kind of judges is."""
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -154,6 +155,15 @@ class Kind:
     prompt: Callable[[str, Any], PromptNeeds] | None = None
     # (name, section) -> nothing; tries before any work what only a trial tells, and raises an EvenhandError
     trial: Callable[[str, Any], object] | None = None
+
+
+def number_verdict(value: float, low: float, high: float, what: str) -> Verdict:
+    """The verdict that a number of foreign code is on a scale; `what` says whose it is: "the function returned"."""
+    if not math.isfinite(value):
+        return Verdict(None, f"{what} no finite number", str(value))
+    if not low <= value <= high:
+        return Verdict(None, f"{what} a number off its range, {low:g} to {high:g}", repr(value))
+    return Verdict(value)
 
 
 def judge_signature(measured: str, kind: str, **parts: Any) -> str:

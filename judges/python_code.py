@@ -8,7 +8,6 @@ ends. A function is given the request and the summary alone, so a score is kept 
 import inspect
 import json
 import logging
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -22,7 +21,7 @@ from ..runfolder.own_functions import Answer, CallForm, Refused, about, answers,
 from ..runfolder.python_code import CodeProcess
 from ..storage import canonical_json, explain
 from ..text.shown import shortened
-from .judge import Judge, JudgeInput, Kind, ScoringJudge, Verdict, judge_signature
+from .judge import Judge, JudgeInput, Kind, ScoringJudge, Verdict, judge_signature, number_verdict
 from .shared import SharedModels
 
 log = logging.getLogger(__name__)
@@ -70,12 +69,7 @@ def _verdict(answer: Answer, low: float, high: float) -> Verdict:
     if answer[0] != "score":
         _, reason, detail = answer
         return Verdict(None, reason, detail)
-    value = answer[1]
-    if not math.isfinite(value):
-        return Verdict(None, "the function returned no finite number", str(value))
-    if not low <= value <= high:
-        return Verdict(None, f"the function returned a number off its range, {low:g} to {high:g}", repr(value))
-    return Verdict(value)
+    return number_verdict(answer[1], low, high, "the function returned")
 
 
 def _span(options: PythonJudge) -> str:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from ..records import SummaryRequest
 from ..text import some_of
+from ..text.json_text import HALF
 from ..text.shown import shortened
 
 # characters of a text that is handed on
@@ -105,13 +106,21 @@ def answers(call: Calling, rows: Sequence[dict[str, Any]]) -> list[Answer]:
     """What a function says of each row, as its parameters need it: never a number that it did not give."""
     if not call.form.is_batch:
         return [
-            answer
+            _writable(answer)
             for row in rows
             for answer in _called(
                 call, {name: row[key] for name, key in call.parameters.items()}, None, row.get("replies", ())
             )
         ]
-    return _called(call, {name: [row[key] for row in rows] for name, key in call.parameters.items()}, len(rows))
+    batch = {name: [row[key] for row in rows] for name, key in call.parameters.items()}
+    return list(map(_writable, _called(call, batch, len(rows))))
+
+
+def _writable(answer: Answer) -> Answer:
+    """The answer without half characters, which no file can hold; a summary or a prompt with one is none."""
+    if answer[0] in ("ask", "done") and answer[1] is not None and HALF.search(answer[1]):
+        return ["fault", "the function gave a text with half a character (a lone surrogate)", shortened(answer[1])]
+    return [HALF.sub("\ufffd", part) if isinstance(part, str) else part for part in answer]
 
 
 def _called(call: Calling, arguments: dict[str, Any], n: int | None, replies: Sequence[str] = ()) -> list[Answer]:

@@ -64,6 +64,7 @@ def test_a_part_of_a_thing_is_wanted(bring):
     [
         ("import nowhere\n", "wrong:thing", "ModuleNotFoundError: No module named 'nowhere'"),
         ("raise OSError('no disk')\n", "wrong:thing", "OSError: no disk"),
+        ("raise SystemExit(3)\n", "wrong:thing", "SystemExit: 3"),
         ("thing = (\n", "wrong:thing", "SyntaxError"),
         ("thing = 7\n", "wrong:other", "AttributeError"),
         ("thing = 'seven'\n", "wrong:thing", "is str and no number"),
@@ -91,6 +92,7 @@ def test_a_name_belongs_to_one_package(bring):
 def test_what_is_deleted_is_not_there(monkeypatch, tmp_path):
     door = Door("judges", "judge", bool)
     assert "bleurt" in door
+    (tmp_path / "released" / "__pycache__").mkdir(parents=True)
     monkeypatch.setattr(doors, "PLUGINS", tmp_path)
     assert not list(Door("judges", "judge", bool))
 

@@ -29,7 +29,19 @@ MEASURES = Door("measures", "measure", lambda thing: isinstance(thing, FamilyKin
 
 def measure_names() -> tuple[str, ...]:
     """All that can be measured here, in the order of every page and file: those of packages follow the core's by their names."""
-    return (*CORE, *sorted(MEASURES.keys() - CORE.keys()))
+    absent = absent_measures()
+    return (*CORE, *(name for name in sorted(MEASURES.keys() - CORE.keys()) if name not in absent))
+
+
+def absent_measures() -> dict[str, PluginError]:
+    """The measures of packages that cannot be had, and why."""
+    absent: dict[str, PluginError] = {}
+    for name in MEASURES.keys() - CORE.keys():
+        try:
+            MEASURES[name]
+        except PluginError as error:
+            absent[name] = error
+    return absent
 
 
 def those_using(tool: Tool) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ from ...config.section import Section
 from ...errors import DataError, MissingExtra, PluginError
 from ...storage import explained, listed, local_path
 from ...text import did_you_mean
-from .families import MEASURES, measure_names, need_all, those_using
+from .families import MEASURES, absent_measures, measure_names, need_all, those_using
 from .family import Tool
 
 # tool -> the names that it may have
@@ -39,8 +39,12 @@ def read_measures(text: str) -> tuple[str, ...]:
 
     Raises:
         DataError: one is not known, or there is none.
+        PluginError: one is a package's, and cannot be had.
     """
     named, known = [part.strip() for part in text.split(",") if part.strip()], measure_names()
+    for name, error in absent_measures().items():
+        if name in named:
+            raise error
     unknown = [name for name in named if name not in known]
     if unknown or not named:
         name = unknown[0] if unknown else ""

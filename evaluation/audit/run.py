@@ -1,5 +1,6 @@
 """An audit from what was asked to its files: the one way that the command line and Python take."""
 
+import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import asdict, dataclass, fields
@@ -21,13 +22,15 @@ from ..pages.folder import Say
 from ..pages.words import joined
 from .build import Progress, build_audit
 from .contents import Audit
-from .families import MEASURES, families, idle_measures, measure_names, open_tools
+from .families import MEASURES, absent_measures, families, idle_measures, measure_names, open_tools
 from .figures import Family
 from .input import AuditInput
 from .named import AUDIT_PAGE
 from .options import own_options, read_measures, read_own_options, read_sections, read_tone, usual_measures
 from .plan import AuditPlan, read_target
 from .report import AUDIT, key_of, write_audit
+
+logger = logging.getLogger(__name__)
 
 DRAWN = tuple(asdict(Bootstrap()))
 # what is asked for besides the fields of a plan and how it is drawn
@@ -91,6 +94,8 @@ def ask(options: Mapping[str, Any], files: Collection[str] = ()) -> AuditMeasure
             raise DataError(f"audit: {name} is {given[name]!r}; write it as text, as the command line has it")
     named = given.pop("measures", None)
     measures, notes = usual_measures() if named is None else (read_measures(named), ())
+    for error in absent_measures().values():
+        logger.warning("%s", error)
     own = {key: given.pop(key) for key in owners if key in given}
     if named is None:
         # one that is measured on request alone is asked for by an option of its own, too

@@ -10,7 +10,7 @@ from functools import partial
 
 from ...config.section import Check
 from ...errors import UnfitModelError
-from ...judges import JUDGES
+from ...judges import JUDGES, open_judge
 from ...judges.claims import VERSION as CLAIM_RULES
 from ...judges.claims import claims
 from ...judges.judge import Judge, JudgeInput, Kind, ModelReader, ScoringJudge, Verdict, judge_signature
@@ -89,7 +89,7 @@ def _open(name: str, options: CombinedJudge, models: SharedModels) -> Judge:
         EvenhandError: a judge in it cannot be opened.
     """
     saved, sections = options.read()
-    members = [JUDGES[section.kind].open(member, section, models) for member, section in sections.items()]
+    members = [open_judge(member, section, models) for member, section in sections.items()]
     trained = {member.name: member.signature for member in saved.members}
     if changed := [member for member in members if undated(member.signature) != undated(trained[member.name])]:
         changes = "; ".join(

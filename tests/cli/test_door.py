@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 from made_packages import install
+from rich.text import Text
 from typer.testing import CliRunner
 
 from evenhand.cli.app import AT_END, CORE, EPILOG, VERBS
-from evenhand.cli.door import HERE, JUDGES, PANELS, RefusedVerb, Verb, add_verbs, in_order, read_verbs
+from evenhand.cli.door import HERE, JUDGES, PANELS, RefusedVerb, Verb, add_verbs, in_order, read_verbs, refusal
 from evenhand.cli.verbs import Verbs
 from evenhand.errors import PluginError
 
@@ -149,3 +150,8 @@ def test_the_core_names_no_verb_of_a_plug_in_and_all_that_write_at_their_end_are
     assert not any(isinstance(verb, RefusedVerb) for verb in VERBS.values())
     assert EPILOG.endswith(f"{', '.join(AT_END[:-1])} and {AT_END[-1]} write only at their end and start over.")
     assert {"audit", "export", "import"} <= {*AT_END}
+
+
+def test_the_help_of_a_refusal_says_what_the_error_says():
+    said = "verb 'greet' of package wrong 1.0 cannot be imported from wrong:X: OSError: [/disk] is :full:"
+    assert Text.from_markup(refusal(PluginError(said)).run.__doc__).plain == f"Cannot be run: {said}"

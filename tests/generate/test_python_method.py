@@ -65,7 +65,8 @@ def test_steps_go_forward_until_the_function_ends(made, code, holds):
     ("body", "reason"),
     [
         ("return 'a summary'", "returned a value of type str"), ("yield 3", "of type int and no prompt"),
-        ("yield '  '", "no prompt"),
+        ("yield '  '", "no prompt"), ("yield 'half \\ud800'", "a text with half a character"),
+        ("yield prompt\n  return 'half \\udfff'", "a text with half a character"),
         ("yield prompt\n  return 7", "of type int and no text"), ("yield prompt\n  1 / 0", "raised ZeroDivisionError"),
         ("if False: yield prompt", "the function asked nothing"), ("while True: yield prompt", "asked more than 4 times"),
         ("yield prompt\n  import sys; sys.exit()", "called sys.exit"),

@@ -118,7 +118,7 @@ def test_a_number_is_the_score(of_shared, summary, score):
         ("float('nan')", "no finite number"), ("float('inf')", "no finite number"), ("-np.inf", "no finite number"),
         ("10 ** 400", "beyond all floats"), ("True", "of type bool"), ("np.bool_(True)", "of type bool"),
         ("None", "gave no score"), ("''", "gave no score"), ("'0.7'", "a text and no number"),
-        ("' 1e3 '", "a text and no number"),
+        ("' 1e3 '", "a text and no number"), ("'half \\ud800'", "half \ufffd"),
         ("'nan'", "a text and no number"), ("'no claim in it'", "no claim in it"), ("[0.5]", "of type list"),
         ("{'score': 1}", "of type dict"), ("1j", "of type complex"), ("np.array([0.5])", "of type ndarray"),
         ("b'1'", "of type bytes"), ("(x for x in [1])", "of type generator"), ("1.01", "off its range, 0 to 1"),

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....config import Recipe
+from ....config.fairness import FairnessJudgeSection
 from ....fairness.groups.coverage import over
 from ....resampling import LEAST_SETS, NOISE, Bootstrap, Floats, cluster_sums, t_interval
 from ...significance import Concluded
@@ -22,14 +23,16 @@ from .contents import JudgeNote, Plane, PlanePoint, Standing
 from .questions import Question
 from .systems import System
 
-# kinds of judges that measure fairness between the values of a set
-FAIRNESS_KINDS = frozenset({"value-shares", "equal-coverage", "opinion-graph"})
 Pair = tuple[int, int]
 
 
 def fairness_judges(recipe: Recipe) -> set[str]:
-    """Names of the recipe's judges that measure fairness."""
-    return {name for name, options in recipe.judges.items() if options.kind in FAIRNESS_KINDS}
+    """Names of the recipe's judges that measure fairness between the values of a set, where 0 is fair."""
+    return {
+        name
+        for name, options in recipe.judges.items()
+        if isinstance(options, FairnessJudgeSection) and options.better == "lower"
+    }
 
 
 def axes(

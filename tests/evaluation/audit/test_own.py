@@ -268,6 +268,13 @@ def test_a_package_that_cannot_be_used_is_told(bring, tmp_path, code, said):
         audited(tmp_path)
 
 
+@pytest.mark.parametrize("code", ["import nowhere_at_all", "raise SystemExit(3)", "FAMILY = len", "FAMILY ="])
+def test_a_package_that_cannot_be_used_harms_no_other_measure(bring, tmp_path, caplog, code):
+    bring(code)
+    assert {each.family for each in audited(tmp_path, "value-shares").by_value} == {"value-shares"}
+    assert [each.message for each in caplog.records if "measure 'questions' of package mine 1.0" in each.message]
+
+
 @pytest.mark.parametrize("name", ["coverage", "opinions", "questions"])
 def test_a_name_that_is_taken_is_told_with_both_packages(bring, tmp_path, name):
     bring(QUESTIONS, name)

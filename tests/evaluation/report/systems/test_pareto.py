@@ -1,18 +1,21 @@
 """The Pareto front: who is on it, who is off it, and when there is no clear difference."""
 
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, Literal
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from evenhand.config.fairness import FairnessJudgeSection
+from evenhand.config.judges import read_judge
 from evenhand.evaluation.pages import html, markdown
 from evenhand.evaluation.report.checkpoint.build import build_report
 from evenhand.evaluation.report.checkpoint.page import page
 from evenhand.evaluation.report.systems.compare import Comparer
 from evenhand.evaluation.report.systems.contents import JudgeNote
-from evenhand.evaluation.report.systems.pareto import axes, fronts, rivals_of
+from evenhand.evaluation.report.systems.pareto import axes, fairness_judges, fronts, rivals_of
 from evenhand.evaluation.report.systems.questions import answers
 from evenhand.evaluation.report.systems.systems import System, read_policies
 from evenhand.evaluation.report.systems.worst_group import mean_draws
@@ -196,3 +199,12 @@ def test_reward_of_one_judge_shows_no_front(small_run: Any):
     found = build_report(small_run.recipe, None)
     assert found.planes == ()
     assert "Pareto front" not in html.render(page(found))
+
+
+def test_a_package_s_judge_of_fairness_is_one_too():
+    class Section(FairnessJudgeSection):
+        kind: Literal["gap"]
+
+    kept = {"uer": {"kind": "value-shares", "matcher": {"kind": "words"}}, "words": {"kind": "length"}}
+    judges = {name: read_judge(values) for name, values in kept.items()} | {"gap": Section(kind="gap")}
+    assert fairness_judges(SimpleNamespace(judges=judges)) == {"uer", "gap"}
