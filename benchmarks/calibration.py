@@ -3,10 +3,11 @@
     python -m evenhand.benchmarks.calibration --trials 40
     python -m evenhand.benchmarks.calibration --trials 40 --documents reviews --attribute sentiment
 
-make the tables of docs/fairness.md#taste. A document has words in common with all documents, words of its set's topic and, where
-`own` is above 0, words that only documents of its value use; all follow Zipf's law. A summary that knows no side has four
-sentences of the documents ("extract"), four of the first, the longest or the shortest ones, a single one, all of one document, or
-as many words, either each occurrence alike ("words") or common ones rather, by the square of how many documents have them.
+make the tables of docs/fairness-evidence.md#taste. A document has words in common with all documents, words of its set's topic
+and, where `own` is above 0, words that only documents of its value use; all follow Zipf's law. A summary that knows no side has
+four sentences of the documents ("extract"), four of the first, the longest or the shortest ones, a single one, all of one
+document, or as many words, either each occurrence alike ("words") or common ones rather, by the square of how many documents
+have them.
 """
 
 from collections import Counter

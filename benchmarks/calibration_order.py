@@ -2,9 +2,9 @@
 
     python -m evenhand.benchmarks.calibration_order --trials 40
 
-makes the tables of docs/fairness.md#order. Documents and manners of writing are those of `calibration`. The documents of a set
-stand in a random order ("mixed"), or those of each value together ("blocks"); what is planted is that of a third, of a value, or
-of what stands in a third of the file, only half of the sentences are read.
+makes the tables of docs/fairness-evidence.md#order. Documents and manners of writing are those of `calibration`. The documents
+of a set stand in a random order ("mixed"), or those of each value together ("blocks"); what is planted is that of a third, of a
+value, or of what stands in a third of the file, only half of the sentences are read.
 """
 
 from collections.abc import Sequence

@@ -2,11 +2,11 @@
 
     python -m evenhand.benchmarks.calibration_tone --trials 20
 
-makes the table of docs/fairness.md#tone. Documents are those of `calibration` with praise and blame in their sentences: of the
-first value mostly praise, of the others mostly blame. Summaries that take no side are sentences of the documents, or as many
-words, of one value a sentence, of all mixed, common ones rather, or toned ones rather ("dense"). "hostile" turns praise of the
-last value into blame and adds some; "unsaid" leaves its sentences of praise out; "room" reads only half of its sentences, which
-is no matter of tone.
+makes the table of docs/fairness-evidence.md#tone. Documents are those of `calibration` with praise and blame in their
+sentences: of the first value mostly praise, of the others mostly blame. Summaries that take no side are sentences of the
+documents, or as many words, of one value a sentence, of all mixed, common ones rather, or toned ones rather ("dense").
+"hostile" turns praise of the last value into blame and adds some; "unsaid" leaves its sentences of praise out; "room" reads
+only half of its sentences, which is no matter of tone.
 """
 
 from collections import Counter

@@ -2,9 +2,9 @@
 
     python -m evenhand.benchmarks.calibration_word_lists --trials 40
 
-makes the table of docs/fairness.md#word-lists, with the documents and manners of writing of `calibration`. Of the words of a set
-a share that differs from set to set, 1 to 25 %, is replaced by words of HELM's lists, by Zipf's law: in a document of the first
-value mostly female ones, of the second mostly male ones.
+makes the table of docs/fairness-evidence.md#word-lists, with the documents and manners of writing of `calibration`. Of the
+words of a set a share that differs from set to set, 1 to 25 %, is replaced by words of HELM's lists, by Zipf's law: in a
+document of the first value mostly female ones, of the second mostly male ones.
 """
 
 from collections.abc import Sequence

@@ -9,7 +9,7 @@ Half of the level is for the question that the page is made for, half for all ot
 other has the whole level (Holm 1979). What differs by design is tested with the others and hands on nothing. So at most 5 % of
 the pages where there is nothing to say say anything. Intervals hold
 what the same test does not refuse, so that one without zero and a clear verdict are the same thing.
-How often it holds was simulated: docs/fairness.md#pages.
+How often it holds was simulated: docs/fairness-evidence.md#pages.
 """
 
 import math

@@ -8,7 +8,7 @@ Each word of a summary is shared by all sentences of its documents that have it,
 each of them. How these shares follow length, commonness, place and marks of a sentence is learned from all sets of a system by a
 conditional logit (McFadden 1974) of the sentences of each set, whatever the labels. Labels are then dealt anew within each set
 (see `evaluation.significance`). How often this names somebody in fair summaries was tried on real documents:
-docs/fairness.md#taste. The measure is our own.
+docs/fairness-evidence.md#taste. The measure is our own.
 """
 
 from collections import Counter, defaultdict
