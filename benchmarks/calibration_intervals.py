@@ -2,7 +2,7 @@
 
     python -m evenhand.benchmarks.calibration_intervals --trials 500
 
-makes the table of docs/run-folder.md#audit-intervals. Of each kind of corpus `POPULATION` sets are made and measured
+makes the table "Intervals of audits" of benchmarks/RESULTS.md. Of each kind of corpus `POPULATION` sets are made and measured
 once; what an audit says of all of them is true, and audits of few sets are of sets drawn from them with replacement. Beside its
 own intervals stand those of Student's t with the jackknife.
 """

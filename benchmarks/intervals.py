@@ -2,7 +2,7 @@
 
     python -m evenhand.benchmarks.intervals --trials 1000
 
-makes the tables of docs/run-folder.md#intervals. Where there is no interval nothing is claimed: that counts as held, and
+makes the tables "Intervals" of benchmarks/RESULTS.md. Where there is no interval nothing is claimed: that counts as held, and
 how often it is so is told.
 """
 

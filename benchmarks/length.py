@@ -2,9 +2,9 @@
 
     python -m evenhand.benchmarks.length --trials 200
 
-makes the table of docs/run-folder.md#length. Two policies answer two requests of every document set with six candidates each; the
-second writes summaries of three quarters of the words, and is better by `gain`. A candidate's score is a curve of its words and
-noise of its own, of its request, and of how a set takes to the second policy.
+makes the table "Differences at equal length" of benchmarks/RESULTS.md. Two policies answer two requests of every document
+set with six candidates each; the second writes summaries of three quarters of the words, and is better by `gain`. A
+candidate's score is a curve of its words and noise of its own, of its request, and of how a set takes to the second policy.
 """
 
 from collections.abc import Callable, Mapping

@@ -2,10 +2,10 @@
 
     python -m evenhand.benchmarks.verdicts --trials 200
 
-makes the table of docs/run-folder.md#verdicts. A report is of systems whose scores come from one distribution, scores of a set
-being alike and judges agreeing in part. A comparison is of three entries of equal candidates, of which the reward knows nothing
-that judges do. An audit is of two systems that both draw sentences at random; a bias study is of the
-simulated summarizer "random", which does the same, on some of the sample documents.
+makes the table "Verdicts" of benchmarks/RESULTS.md. A report is of systems whose scores come from one distribution, scores
+of a set being alike and judges agreeing in part. A comparison is of three entries of equal candidates, of which the reward
+knows nothing that judges do. An audit is of two systems that both draw sentences at random; a bias study is of the simulated
+summarizer "random", which does the same, on some of the sample documents.
 """
 
 from collections.abc import Callable, Sequence

@@ -2,7 +2,7 @@
 
     python -m evenhand.benchmarks.villains --trials 200
 
-makes the tables of docs/judges.md#audit. Each trial has 25 articles, or 50, of up to 8 controlled summaries, two on a topic, and
+makes the table of docs/judge-audit.md. Each trial has 25 articles, or 50, of up to 8 controlled summaries, two on a topic, and
 40 documents with 6 systems' summaries that people scored. Texts are made of words that name their point, of words of their side
 and of names, so the probes change real texts, and everything goes through the audit's own statistics; each judge has a page of
 its own.

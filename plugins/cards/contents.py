@@ -247,7 +247,7 @@ def _judges(run: FinishedRun, names: Sequence[str], *, is_short: bool = False) -
     worth = Worth(known={}, unknown=(), data=()) if run.worth is None else run.worth
     if calibrated := {name: calibration for name, calibration in worth.known.items() if name in names}:
         yield Prose(
-            "Their quality compared with length, and their faults, by evenhand audit-judge (docs/judges.md of evenhand)."
+            "Their quality compared with length, and their faults, by evenhand audit-judge (docs/judge-audit.md of evenhand)."
         )
         yield from known_blocks(worth.model_copy(update={"known": calibrated}))
     if uncalibrated := [name for name in names if name not in measured and name not in calibrated]:

@@ -1,6 +1,6 @@
 """What judges are worth, from what they said: agreement with known truth beside length, and a verdict for each probe.
 
-How often villains are caught and fair judges accused was simulated: docs/judges.md#audit.
+How often villains are caught and fair judges accused was simulated: docs/judge-audit.md.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Pages of equal systems and of random sentences seldom see a difference; whole in docs/run-folder.md#verdicts."""
+"""Pages of equal systems and of random sentences seldom see a difference; whole in benchmarks/RESULTS.md."""
 
 import pytest
 
@@ -51,7 +51,7 @@ def test_audits_and_bias_studies_of_random_sentences_seldom_see_anything():
 @pytest.mark.slow
 def test_comparisons_seldom_see_anything_in_equal_entries_and_see_a_better_one():
     found = [comparison(12, seed) for seed in range(10)]
-    # 4 of 200, all of them between entries; corrected question by question 15 of 100: docs/run-folder.md#verdicts
+    # 4 of 200, all of them between entries; corrected question by question 15 of 100: benchmarks/RESULTS.md
     assert sum(map(clear_in_comparison, found)) <= 1
     # each has its judges, entries and tests of one draw and of the best of three
     assert {(len(each.judges), len(each.entries), each.n_sets) for each in found} == {(4, 3, 12)}

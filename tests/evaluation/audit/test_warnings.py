@@ -252,8 +252,8 @@ NARROW = {kind.name: kind for kind in (EQUAL_COVERAGE, SHORTFALL)}
 
 
 def held() -> dict[str, dict[int, float]]:
-    """Per cent of simulated audits in which 95 % intervals hold, by measure and sets: the table of docs/run-folder.md."""
-    text = (Path(__file__).parents[3] / "docs" / "run-folder.md").read_text(encoding="utf-8")
+    """Per cent of simulated audits in which 95 % intervals hold, by measure and sets: the table of benchmarks/RESULTS.md."""
+    text = (Path(__file__).parents[3] / "benchmarks" / "RESULTS.md").read_text(encoding="utf-8")
     heads, _, *rows = text[text.index("| measure | 5 sets |") :].split("\n\n")[0].splitlines()
     sets = [int(head.split()[0]) for head in heads.strip("| ").split(" | ")[1:4]]
     cells = [row.strip("|").split(" | ") for row in rows]
