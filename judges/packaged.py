@@ -25,7 +25,9 @@ def packaged_kind(kind: Kind, whose: str) -> Kind:
     def opened(name: str, options: Any, models: SharedModels) -> Judge:
         with blamed(whose):
             judge = kind.open(name, options, models)
-            return (PackagedAskingJudge if isinstance(judge, AskingJudge) else PackagedJudge)(judge, name, whose)
+            if isinstance(judge, AskingJudge):
+                return PackagedAskingJudge(judge, name, whose)
+            return PackagedJudge(judge, name, whose)
 
     def checks(name: str, options: Any) -> list[Check]:
         with blamed(whose):
@@ -84,8 +86,8 @@ class PackagedJudge:
         if not all(isinstance(text, str | None) for text in (verdict.unscored, verdict.raw)):
             raise PluginError(f"{self._whose} gave a Verdict whose reason or reply is no text")
         # no file can hold half a character
-        texts = {"unscored": verdict.unscored, "raw": verdict.raw}
-        verdict = replace(verdict, **{name: text and HALF.sub("\ufffd", text) for name, text in texts.items()})
+        unscored, raw = (text and HALF.sub("\ufffd", text) for text in (verdict.unscored, verdict.raw))
+        verdict = replace(verdict, unscored=unscored, raw=raw)
         if verdict.score is None or verdict.unscored:
             return replace(verdict, score=None, unscored=verdict.unscored or "the judge gave no score")
         if isinstance(verdict.score, bool) or not isinstance(verdict.score, Real):
