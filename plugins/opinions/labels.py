@@ -77,14 +77,14 @@ def opinion_results(annotated: Sequence[AnnotatedSummary], texts: OpinionTexts =
         MissingExtra: texts are given and networkx, or rouge-score, is not installed.
     """
     graphs = {set_id: opinion_graph(units) for set_id, units in texts.units.items()}
-    scored = tuple(_summary(each, texts, graphs) for each in annotated)
+    scored = tuple(_summary(summary, texts, graphs) for summary in annotated)
     by_source: dict[str, list[SummaryOpinions]] = {}
-    for each in scored:
-        by_source.setdefault(each.set_id, []).append(each)
+    for summary in scored:
+        by_source.setdefault(summary.set_id, []).append(summary)
     rouge = graph = None
-    if any(each.rouge1_f1 is not None for each in scored):
+    if any(summary.rouge1_f1 is not None for summary in scored):
         rouge = f"rouge1-f1|rouge-score:{installed_versions(('rouge-score',))['rouge-score']}"
-    if any(each.graph_bias is not None for each in scored):
+    if any(summary.graph_bias is not None for summary in scored):
         # which communities are found is networkx's, which pieces of a summary are attached the splitter's
         versions = f"networkx:{installed_versions(('networkx',))['networkx']}|sentences:{sentence_signature()}"
         graph = f"{opinion_graph([]).signature}|exposure:auto|{versions}|v:1"
@@ -93,7 +93,7 @@ def opinion_results(annotated: Sequence[AnnotatedSummary], texts: OpinionTexts =
         rouge_signature=rouge,
         graph_signature=graph,
         summaries=scored,
-        sources=tuple(_agreement(name, each, texts) for name, each in by_source.items()),
+        sources=tuple(_agreement(name, summaries, texts) for name, summaries in by_source.items()),
     )
 
 
@@ -126,14 +126,14 @@ def _summary(annotated: AnnotatedSummary, texts: OpinionTexts, graphs: Mapping[s
 def _agreement(set_id: str, summaries: Sequence[SummaryOpinions], texts: OpinionTexts) -> SourceAgreement:
     """Source: Shandilya et al. 2020, table II."""
     scores = {
-        "bias": [each.bias for each in summaries],
-        "very fair": [each.very_fair for each in summaries],
-        "very unfair": [each.very_unfair for each in summaries],
-        "ROUGE-1": [each.rouge1_f1 for each in summaries],
-        "graph": [each.graph_bias for each in summaries],
+        "bias": [summary.bias for summary in summaries],
+        "very fair": [summary.very_fair for summary in summaries],
+        "very unfair": [summary.very_unfair for summary in summaries],
+        "ROUGE-1": [summary.rouge1_f1 for summary in summaries],
+        "graph": [summary.graph_bias for summary in summaries],
     }
     pairs = [("bias", "very unfair"), *[("ROUGE-1", "very fair")] * (set_id in texts.gold),
              *[("bias", "graph")] * (set_id in texts.units)]  # fmt: skip
-    found = [(one, other, pearson(scores[one], scores[other])) for one, other in pairs]
-    numbers = (Number(measure=a, reference=b, value=r.r, n=r.n, left_out=r.left_out) for a, b, r in found)
+    correlations = [(first, second, pearson(scores[first], scores[second])) for first, second in pairs]
+    numbers = (Number(measure=a, reference=b, value=r.r, n=r.n, left_out=r.left_out) for a, b, r in correlations)
     return SourceAgreement(set_id=set_id, numbers=tuple(numbers))

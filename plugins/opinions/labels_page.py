@@ -21,42 +21,42 @@ from .labels import OpinionResults
 FOOTER = "Every number on this page is in the JSON file beside it."
 
 
-def opinions_page(found: OpinionResults) -> Page:
+def opinions_page(results: OpinionResults) -> Page:
     """How unequally each summary represents the opinions of its source, beside how fair people call it."""
     note = "bias: Perceived Opinion Bias, 0 is fair, over the opinions that somebody labelled; shares of the people who voted."
-    note += " ROUGE-1: mean F1 against the gold summaries." if found.rouge_signature else ""
-    note += " graph: Opinion Interaction Graph, 0 is fair." if found.graph_signature else ""
+    note += " ROUGE-1: mean F1 against the gold summaries." if results.rouge_signature else ""
+    note += " graph: Opinion Interaction Graph, 0 is fair." if results.graph_signature else ""
     unscored = [
-        Prose(f"no {what}, {reason}", head=f"{each.summary_id}:")
-        for each in found.summaries
-        for what, reason in (("bias", each.unscored), ("graph score", each.graph_unscored))
+        Prose(f"no {score}, {reason}", head=f"{summary.summary_id}:")
+        for summary in results.summaries
+        for score, reason in (("bias", summary.unscored), ("graph score", summary.graph_unscored))
         if reason
     ]
     agreements = [
         Prose(
-            f"r of {each.measure} and {each.reference} {NumberCell(each.value, places=2).shown} over "
-            f"{counted(each.n, 'summary', 'summaries')}",
+            f"r of {number.measure} and {number.reference} {NumberCell(number.value, places=2).shown} over "
+            f"{counted(number.n, 'summary', 'summaries')}",
             head=f"{source.set_id}:",
         )
-        for source in found.sources
-        for each in source.numbers
+        for source in results.sources
+        for number in source.numbers
     ]
-    made, left_out, together = _opinions(found), tuple(items(unscored)), Items(tuple(agreements))
-    signatures = {"bias": found.signature, "ROUGE-1": found.rouge_signature, "graph": found.graph_signature}
+    summary_table, left_out, together = _opinions(results), tuple(items(unscored)), Items(tuple(agreements))
+    signatures = {"bias": results.signature, "ROUGE-1": results.rouge_signature, "graph": results.graph_signature}
     heads = ("opinion", Column("mean label", note="\u22121 to 1"))
     opinions = []
-    for each in found.summaries:
-        labels = ((opinion, NumberCell(label, places=2, sign=True)) for opinion, label in each.by_opinion.items())
-        opinions.append(table(f"opinions of {each.summary_id}", heads, labels))
+    for summary in results.summaries:
+        labels = ((opinion, NumberCell(label, places=2, sign=True)) for opinion, label in summary.by_opinion.items())
+        opinions.append(table(f"opinions of {summary.summary_id}", heads, labels))
     return Page(
         kind="opinions",
-        about=f"{counted(len(found.summaries), 'summary', 'summaries')} of {counted(len(found.sources), 'source')}",
+        about=f"{counted(len(results.summaries), 'summary', 'summaries')} of {counted(len(results.sources), 'source')}",
         title="How fairly summaries represent opinions, by the people who read them",
         warnings=(),
         findings=(Prose(note, "lead"),),
         body=(
             Heading("Summaries"),
-            made,
+            summary_table,
             *left_out,
             Heading("How scores go together"),
             together,
@@ -65,27 +65,27 @@ def opinions_page(found: OpinionResults) -> Page:
             Heading("How it was made"),
             Facts(tuple((name, code(signature)) for name, signature in signatures.items() if signature)),
         ),
-        main=(made, together, Prose(note, "lead"), *left_out),
+        main=(summary_table, together, Prose(note, "lead"), *left_out),
         footer=FOOTER,
     )
 
 
-def _opinions(found: OpinionResults) -> Table:
-    whole = listing(
+def _opinions(results: OpinionResults) -> Table:
+    summary_table = listing(
         "summaries",
-        found.summaries,
+        results.summaries,
         {
-            "summary": lambda each: each.summary_id,
-            "people": lambda each: count(len(each.annotators)),
-            Column("opinions", kind="number"): lambda each: (
-                f"{sum(score is not None for score in each.by_opinion.values())} of {len(each.by_opinion)}"
+            "summary": lambda summary: summary.summary_id,
+            "people": lambda summary: count(len(summary.annotators)),
+            Column("opinions", kind="number"): lambda summary: (
+                f"{sum(score is not None for score in summary.by_opinion.values())} of {len(summary.by_opinion)}"
             ),
-            "bias": lambda each: NumberCell(each.bias),
-            "very fair": lambda each: NumberCell(each.very_fair, places=2),
-            "very unfair": lambda each: NumberCell(each.very_unfair, places=2),
-            "ROUGE-1": lambda each: NumberCell(each.rouge1_f1),
-            "graph": lambda each: NumberCell(each.graph_bias),
+            "bias": lambda summary: NumberCell(summary.bias),
+            "very fair": lambda summary: NumberCell(summary.very_fair, places=2),
+            "very unfair": lambda summary: NumberCell(summary.very_unfair, places=2),
+            "ROUGE-1": lambda summary: NumberCell(summary.rouge1_f1),
+            "graph": lambda summary: NumberCell(summary.graph_bias),
         },
     )
-    signatures = {"ROUGE-1": found.rouge_signature, "graph": found.graph_signature}
-    return whole.without(*(name for name, signature in signatures.items() if signature is None))
+    signatures = {"ROUGE-1": results.rouge_signature, "graph": results.graph_signature}
+    return summary_table.without(*(name for name, signature in signatures.items() if signature is None))

@@ -127,26 +127,26 @@ def _without_set(entry: Any, names: Mapping[Key, str], columns: SummaryColumnsSe
     if not isinstance(entry, Mapping) or "set_id" not in entry:
         return entry
     keys = TARGETS.keys if columns.id is None else (columns.id,)
-    own = next((key for key in keys if key in entry and key != "set_id"), None)
-    if own is None and not any(key == columns.text or is_named_text(key) for key in entry):
+    id_key = next((key for key in keys if key in entry and key != "set_id"), None)
+    if id_key is None and not any(key == columns.text or is_named_text(key) for key in entry):
         known = ", ".join(map(repr, entry))
         raise DataError(f"is of no kind: an entry has 'units', 'gold', or a summary and its 'summary_id', not {known}")
-    if own is None:
+    if id_key is None:
         raise DataError("has the id of its set alone; write that of the summary as well, as 'summary_id'")
-    set_id, rest = entry["set_id"], {key: value for key, value in entry.items() if key != "set_id"}
+    set_id, fields = entry["set_id"], {key: value for key, value in entry.items() if key != "set_id"}
     _refuse_set(set_id, names)
-    if not isinstance(rest[own], str | int | float):
-        return rest
-    summary = cell_text(rest[own])
-    others = [each for each, name in names if name == summary]
-    if others and set_id not in others:
+    if not isinstance(fields[id_key], str | int | float):
+        return fields
+    summary = cell_text(fields[id_key])
+    other_sets = [set_id for set_id, name in names if name == summary]
+    if other_sets and set_id not in other_sets:
         raise DataError(
-            f"nobody labelled summary {shortened(summary)} of set {shortened(set_id)}, but one of {shortened(others[0])}"
+            f"nobody labelled summary {shortened(summary)} of set {shortened(set_id)}, but one of {shortened(other_sets[0])}"
         )
-    return rest | {own: names.get((set_id, summary), rest[own])}
+    return fields | {id_key: names.get((set_id, summary), fields[id_key])}
 
 
 def _refuse_set(set_id: Any, names: Mapping[Key, str]) -> None:
-    sets = list(dict.fromkeys(each for each, _ in names))
+    sets = list(dict.fromkeys(set_id for set_id, _ in names))
     if set_id not in sets:
         raise DataError(f"nobody labelled summaries of set {shortened(set_id)}{did_you_mean(str(set_id), sets)}")
