@@ -56,7 +56,7 @@ class AuditMeasures:
     # what cannot be measured here, in a sentence each
     notes: tuple[str, ...]
     # measure -> its own options
-    own: Mapping[str, Section]
+    measure_options: Mapping[str, Section]
     # other fields of the plan, as they were given
     options: Mapping[str, Any]
 
@@ -69,7 +69,7 @@ class AuditMeasures:
         options = {key: value for key, value in self.options.items() if key not in (*DRAWN, "target")}
         drawn = asdict(Bootstrap()) | {key: self.options[key] for key in DRAWN if key in self.options}
         target = read_target(self.options.get("target", "ratio"), corpus.values)
-        options |= {"measures": self.measures, "options": self.own, "target": target, "bootstrap": drawn}
+        options |= {"measures": self.measures, "options": self.measure_options, "target": target, "bootstrap": drawn}
         with explained("audit"):
             return TypeAdapter(AuditPlan).validate_python(options)
 
