@@ -43,14 +43,14 @@ def content_tokens(text: str) -> list[str]:
     if plain.isascii():
         tokens = [token.removesuffix("'s") for token in ASCII_TOKEN.findall(plain.lower())]
     else:
-        tokens = [token for found in TOKEN.finditer(plain) for token in _tokens(found)]
+        tokens = [token for match in TOKEN.finditer(plain) for token in _tokens(match)]
     return [t for t in tokens if len(t) > 1 and t not in DROPPED and not t.endswith(CONTRACTIONS)]
 
 
-def _tokens(found: "regex.Match[str]") -> list[str]:
-    if found["run"] is None:
-        return [found[0].casefold().replace("\u2019", "'").removesuffix("'s")]
-    characters = CHARACTER.findall(found["run"])
+def _tokens(match: "regex.Match[str]") -> list[str]:
+    if match["run"] is None:
+        return [match[0].casefold().replace("\u2019", "'").removesuffix("'s")]
+    characters = CHARACTER.findall(match["run"])
     return ["".join(pair) for pair in pairwise(characters)]
 
 

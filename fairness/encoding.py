@@ -51,13 +51,13 @@ class EncodedUnits:
         wanted = [self.vocabulary.get(token, -1) for token in keyword.split()]
         if not wanted or min(wanted) < 0:
             return np.zeros(0, dtype=np.intp)
-        first, *others = wanted
+        first, *followers = wanted
         order, numbers = self._by_token
         starts = order[slice(*np.searchsorted(numbers, [first, first + 1]))]
-        for step, token in enumerate(others, start=1):
+        for step, token in enumerate(followers, start=1):
             starts = starts[starts + step < len(self.ids)]
-            here = (self.ids[starts + step] == token) & (self.unit[starts + step] == self.unit[starts])
-            starts = starts[here]
+            is_match = (self.ids[starts + step] == token) & (self.unit[starts + step] == self.unit[starts])
+            starts = starts[is_match]
         return np.unique(self.unit[starts])
 
 
@@ -79,7 +79,7 @@ def encode(units: Sequence[Sequence[str]], vocabulary: Mapping[str, int] | None 
         vocabulary = {token: number for number, token in enumerate(sorted(set(flat)))}
     known = vocabulary
     ids = np.fromiter((known.get(token, -1) for token in flat), dtype=np.intp, count=len(flat))
-    unit = np.repeat(np.arange(len(units)), [len(each) for each in units]).astype(np.intp)
+    unit = np.repeat(np.arange(len(units)), [len(tokens) for tokens in units]).astype(np.intp)
     return EncodedUnits(vocabulary=known, ids=ids, unit=unit, n_units=len(units))
 
 
@@ -112,12 +112,12 @@ class TfIdf:
         Args:
             counts: token counts, sparse, shape (rows, vocabulary).
         """
-        found = counts.tocsr(copy=True)
-        rows = np.repeat(np.arange(found.shape[0]), np.diff(found.indptr))
-        weighted = found.data * self.idf[found.indices]
-        length = np.sqrt(np.bincount(rows, weighted**2, minlength=found.shape[0]))
-        found.data = weighted * (1 / np.where(length > 0, length, 1.0))[rows]
-        return found
+        vectors = counts.tocsr(copy=True)
+        rows = np.repeat(np.arange(vectors.shape[0]), np.diff(vectors.indptr))
+        weighted = vectors.data * self.idf[vectors.indices]
+        length = np.sqrt(np.bincount(rows, weighted**2, minlength=vectors.shape[0]))
+        vectors.data = weighted * (1 / np.where(length > 0, length, 1.0))[rows]
+        return vectors
 
 
 def text_similarity(units: Sequence[str]) -> NDArray[np.float64]:

@@ -35,11 +35,11 @@ class LabelledDocuments:
         if not self.documents:
             return ""
         # what most corpora do not have is left out, so that their texts stay as they were before it
-        more = {} if self.separator == SEPARATOR else {"separator": self.separator}
-        if any(each.sentences for each in self.documents):
-            more["sentences"] = "given"
-        parts = [self.values, self.side, [[each.value, each.text] for each in self.documents]]
-        return canonical_json([*parts, more] if more else parts)
+        extras = {} if self.separator == SEPARATOR else {"separator": self.separator}
+        if any(document.sentences for document in self.documents):
+            extras["sentences"] = "given"
+        parts = [self.values, self.side, [[document.value, document.text] for document in self.documents]]
+        return canonical_json([*parts, extras] if extras else parts)
 
 
 @dataclass(frozen=True)

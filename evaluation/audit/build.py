@@ -48,7 +48,7 @@ Progress = Callable[[str, int, int], None]
 
 
 def build_audit(
-    given: AuditInput,
+    corpus: AuditInput,
     plan: AuditPlan,
     families: Sequence[Family],
     hints: Sequence[str] = (),
@@ -57,7 +57,7 @@ def build_audit(
     """Everything the audit says.
 
     Args:
-        given: sets and systems; with several systems the first is what the others are tested against.
+        corpus: sets and systems; with several systems the first is what the others are tested against.
         plan: what is measured.
         families: the measures, opened.
         hints: what would have to be installed to measure more.
@@ -66,111 +66,119 @@ def build_audit(
     Raises:
         DataError: nothing can be measured; the reasons are listed.
     """
-    measured = [each for family in families for each in _measure(family, given, progress)]
-    if not any(each.figures.scored.any() for each in measured):
-        reasons = Counter((each.system, each.family.name, why) for each in measured for why in each.figures.left_out)
-        said = "; ".join(f"{system}, {name}: {reason} ({n:,} sets)" for (system, name, reason), n in reasons.items())
-        raise DataError(f"nothing is left to audit: {said}")
-    labels = [system.label for system in given.systems]
-    concluded = conclude(measured, labels, plan, are_orders=given.has_orders)
-    numbers = _numbers(measured, given, plan, concluded.gaps)
+    measured = [measurement for family in families for measurement in _measure(family, corpus, progress)]
+    if not any(measurement.figures.scored.any() for measurement in measured):
+        reasons = Counter(
+            (measurement.system, measurement.family.name, why)
+            for measurement in measured
+            for why in measurement.figures.left_out
+        )
+        listing = "; ".join(f"{system}, {name}: {reason} ({n:,} sets)" for (system, name, reason), n in reasons.items())
+        raise DataError(f"nothing is left to audit: {listing}")
+    labels = [system.label for system in corpus.systems]
+    concluded = conclude(measured, labels, plan, are_orders=corpus.has_orders)
+    numbers = _numbers(measured, corpus, plan, concluded.gaps)
     of_systems = [
         [n for n in numbers if (n.system, n.family) == (system, family.name)]
         for system in labels
         for family in families
     ]
-    name = namer(given.attribute, given.labels)
-    represented = tuple(found for mine in of_systems if (found := _represented(mine, given.attribute, name)))
-    found_of = {(each.system, each.family): each for each in represented}
+    name = namer(corpus.attribute, corpus.labels)
+    represented = tuple(
+        finding for of_system in of_systems if (finding := _represented(of_system, corpus.attribute, name))
+    )
+    found_of = {(finding.system, finding.family): finding for finding in represented}
     audit = Audit(
         format=SCHEMA,
         title="",
-        warnings=tuple(warnings(measured, given, plan, numbers)),
+        warnings=tuple(warnings(measured, corpus, plan, numbers)),
         hints=tuple(hints),
-        documents=given.documents,
-        documents_digest=given.documents_digest,
-        attribute=given.attribute,
-        values=tuple(_value_notes(given)),
-        labels=dict(given.labels),
-        n_sets=len(given.sets),
-        n_not_drawn=given.n_not_drawn,
-        systems=tuple(system_note(each, [documents.id for documents in given.sets]) for each in given.systems),
+        documents=corpus.documents,
+        documents_digest=corpus.documents_digest,
+        attribute=corpus.attribute,
+        values=tuple(_value_notes(corpus)),
+        labels=dict(corpus.labels),
+        n_sets=len(corpus.sets),
+        n_not_drawn=corpus.n_not_drawn,
+        systems=tuple(system_note(system, [documents.id for documents in corpus.sets]) for system in corpus.systems),
         measures=tuple(MeasureNote(family=f.name, by=f.by, signature=f.signature) for f in families),
         numbers=tuple(numbers),
         represented=represented,
         differences=concluded.differences,
         votes=concluded.votes,
         orders=concluded.effects,
-        beside=tuple(beside(measured, given, plan)),
+        beside=tuple(beside(measured, corpus, plan)),
         examples=tuple(
             example
-            for each in measured
-            for example in take_apart(each, given, plan.n_examples, found_of.get((each.system, each.family.name)))
+            for measurement in measured
+            for example in take_apart(
+                measurement, corpus, plan.n_examples, found_of.get((measurement.system, measurement.family.name))
+            )
         ),
         options=described(plan),
         versions=installed_versions(VERSIONS),
-        sets=tuple(documents.id for documents in given.sets),
+        sets=tuple(documents.id for documents in corpus.sets),
     )
     return audit.model_copy(update={"title": title(with_names(audit))})
 
 
 def _represented(numbers: Sequence[AuditNumber], attribute: str, name: Name) -> Representation | None:
     """Who is represented less or more, with the names of values in its sentences."""
-    found, words = representation(numbers, attribute), representation(named(numbers, name), attribute)
-    return found and words and found.model_copy(update={"sentence": words.sentence, "details": words.details})
+    finding, words = representation(numbers, attribute), representation(named(numbers, name), attribute)
+    return finding and words and finding.model_copy(update={"sentence": words.sentence, "details": words.details})
 
 
-def _measure(family: Family, given: AuditInput, progress: Progress | None) -> Iterator[Measured]:
+def _measure(family: Family, corpus: AuditInput, progress: Progress | None) -> Iterator[Measured]:
     """What the family finds, set by set with all systems together, so that a set's documents are read once."""
-    items = [given.items(system) for system in given.systems]
-    found: list[list[Any]] = [[] for _ in given.systems]
-    for start in range(0, len(given.sets), BATCH):
-        rows = range(start, min(start + BATCH, len(given.sets)))
-        asked = [item for row in rows for each in items if (item := each[row]) is not None]
-        with of_package(family.name, f"sets {given.sets[rows[0]].id!r} to {given.sets[rows[-1]].id!r}"):
-            made = family.measure(asked)
-            if len(made) != len(asked):
+    items = [corpus.items(system) for system in corpus.systems]
+    by_system: list[list[Any]] = [[] for _ in corpus.systems]
+    for start in range(0, len(corpus.sets), BATCH):
+        rows = range(start, min(start + BATCH, len(corpus.sets)))
+        batch = [item for row in rows for summaries in items if (item := summaries[row]) is not None]
+        with of_package(family.name, f"sets {corpus.sets[rows[0]].id!r} to {corpus.sets[rows[-1]].id!r}"):
+            results = family.measure(batch)
+            if len(results) != len(batch):
                 raise PluginError(
-                    f"measure {family.name!r} gives {len(made):,} answers for {len(asked):,} summaries; mend the package that "
+                    f"measure {family.name!r} gives {len(results):,} answers for {len(batch):,} summaries; mend the package that "
                     "brings it"
                 )
-        answers = iter(made)
+        answers = iter(results)
         for row in rows:
-            for place, each in enumerate(items):
-                found[place].append(Unscored(NO_SUMMARY) if each[row] is None else next(answers))
+            for place, summaries in enumerate(items):
+                by_system[place].append(Unscored(NO_SUMMARY) if summaries[row] is None else next(answers))
         if progress:
-            progress(family.name, rows.stop, len(given.sets))
-    for system, mine in zip(given.systems, found, strict=True):
+            progress(family.name, rows.stop, len(corpus.sets))
+    for system, of_system in zip(corpus.systems, by_system, strict=True):
         with of_package(family.name, f"all summaries of {system.label}"):
-            figures = family.figures(mine)
+            figures = family.figures(of_system)
             if family.name not in CORE:
-                refuse_unfit(family.name, MEASURES[family.name].numbers, figures, len(mine))
-        yield Measured(family, system.label, tuple(mine), figures)
+                refuse_unfit(family.name, MEASURES[family.name].numbers, figures, len(of_system))
+        yield Measured(family, system.label, tuple(of_system), figures)
 
 
 def _numbers(
-    measured: Sequence[Measured], given: AuditInput, plan: AuditPlan, gaps: Mapping[Key, ChanceGap]
+    measured: Sequence[Measured], corpus: AuditInput, plan: AuditPlan, gaps: Mapping[Key, ChanceGap]
 ) -> list[AuditNumber]:
     """Every quantity of every system with its interval and its gap to what is expected."""
     numbers = []
-    present = [documents.values(given.attribute) for documents in given.sets]
-    sets_with = {value: np.array([value in values for values in present], dtype=bool) for value in given.values}
-    for each in measured:
-        figures, values, said = each.figures, each.figures.all_sets(), each.figures.said()
+    present = [documents.values(corpus.attribute) for documents in corpus.sets]
+    sets_with = {value: np.array([value in values for values in present], dtype=bool) for value in corpus.values}
+    for measurement in measured:
+        figures, values, by_set = measurement.figures, measurement.figures.all_sets(), measurement.figures.said()
         n_parts = figures.parts.sum(axis=0)
         for place, quantity in enumerate(figures.quantities):
             value = defined(values[place])
-            low, high = bounds_of(value, said[:, place], quantity.kind, plan.bootstrap)
+            low, high = bounds_of(value, by_set[:, place], quantity.kind, plan.bootstrap)
             reasons = _reasons(figures, place, sets_with)
             withheld = ChanceGap(withheld=figures.withheld) if quantity.kind.names else NO_GAP
             numbers.append(
                 AuditNumber(
-                    measure=str(quantity.measure), system=each.system, side=quantity.side, value=value, low=low, high=high,
+                    measure=str(quantity.measure), system=measurement.system, side=quantity.side, value=value, low=low, high=high,
                     n_sets=int(figures.rests_on[:, place].sum()), left_out=sum(reasons.values()), reasons=reasons,
-                    sentence="" if quantity.side is not None else _sentence(each, quantity.kind, value),
+                    sentence="" if quantity.side is not None else _sentence(measurement, quantity.kind, value),
                     is_small=quantity.side is not None and bool(n_parts[place] < plan.least_group),
-                    gap=gaps.get((each.family.name, each.system, quantity), withheld),
-                    by_set=what_sets_say(said[:, place]),
+                    gap=gaps.get((measurement.family.name, measurement.system, quantity), withheld),
+                    by_set=what_sets_say(by_set[:, place]),
                 )
             )  # fmt: skip
     return numbers
@@ -181,28 +189,30 @@ def _reasons(figures: Figures, place: int, sets_with: Mapping[str, Bools]) -> Co
     quantity, without = figures.quantities[place], figures.scored & ~figures.rests_on[:, place]
     present = sets_with.get(quantity.side or "", np.zeros_like(without))
     by_value = {NO_DOCUMENT: without & ~present, NO_WORD: without & present}
-    whole = ONE_VALUED if quantity.kind.of_several else figures.no_part
+    common_reason = ONE_VALUED if quantity.kind.of_several else figures.no_part
     counts = Counter(reason for reason in figures.left_out if reason is not None)
-    for reason, those in ({whole: without} if whole else by_value).items():
-        counts[reason] += int(those.sum())
+    for reason, mask in ({common_reason: without} if common_reason else by_value).items():
+        counts[reason] += int(mask.sum())
     return +counts
 
 
-def _sentence(each: Measured, kind: NumberKind, value: float | None) -> str:
+def _sentence(measurement: Measured, kind: NumberKind, value: float | None) -> str:
     """What an aggregate means, or why it is undefined."""
     if value is None:
-        return f"Undefined: {each.figures.undefined}."
-    with of_package(each.family.name, f"what {kind.name!r} means"):
-        return each.family.sentence(kind, f"{100 * value:.1f}" if kind.is_share else f"{value:.3f}", each.figures)
+        return f"Undefined: {measurement.figures.undefined}."
+    with of_package(measurement.family.name, f"what {kind.name!r} means"):
+        return measurement.family.sentence(
+            kind, f"{100 * value:.1f}" if kind.is_share else f"{value:.3f}", measurement.figures
+        )
 
 
-def _value_notes(given: AuditInput) -> Iterator[ValueNote]:
+def _value_notes(corpus: AuditInput) -> Iterator[ValueNote]:
     sets, documents = Counter[str](), Counter[str]()
-    for each in given.sets:
-        counts = Counter(document.attributes[given.attribute] for document in each.documents)
+    for document_set in corpus.sets:
+        counts = Counter(document.attributes[corpus.attribute] for document in document_set.documents)
         sets.update(counts.keys())
         documents.update(counts)
-    for value in given.values:
+    for value in corpus.values:
         yield ValueNote(value=value, n_sets=sets[value], n_documents=documents[value])
 
 
@@ -243,23 +253,23 @@ def chosen(figures: Figures, n: int, named: Representation | None) -> list[Chose
     if named and (named.under or named.over):
         first = values.index((named.under or named.over)[0])
         sign, columns = -1.0 if named.under else 1.0, np.full(len(gaps), first)
-        said = pseudo_values(figures.beyond, figures.columns, figures.rests_on)[:, naming[first]]
+        by_set = pseudo_values(figures.beyond, figures.columns, figures.rests_on)[:, naming[first]]
         # what is expected can be an interval, in which a set alone may lie where all together do not: it comes last
-        inside = np.where((np.abs(gaps[:, first]) <= NOISE) & (sign * said > NOISE), NOISE * sign * said, np.nan)
+        inside = np.where((np.abs(gaps[:, first]) <= NOISE) & (sign * by_set > NOISE), NOISE * sign * by_set, np.nan)
         off = np.where(sign * gaps[:, first] > NOISE, sign * gaps[:, first], inside)
     else:
         columns = np.where(np.isnan(gaps), np.inf, gaps).argmin(axis=1)
         lowest = np.take_along_axis(gaps, columns[:, None], axis=1)[:, 0]
         off = np.where(lowest < -NOISE, -lowest, np.nan)
-    found = []
+    examples = []
     for place in np.argsort(-np.nan_to_num(off), kind="stable")[:n].tolist():
         if np.isnan(off[place]):
             break
         below = {value: -float(gap) for value, gap in zip(values, gaps[place], strict=True) if gap < -NOISE}
-        mine = [value for value in (named.under if named else ()) if value in below]
+        left_out = [value for value in (named.under if named else ()) if value in below]
         of = int(columns[place])
-        found.append(Chosen(place, float(gaps[place, of]), values[of], tuple(mine) or most(below)))
-    return found
+        examples.append(Chosen(place, float(gaps[place, of]), values[of], tuple(left_out) or most(below)))
+    return examples
 
 
 def most_unfair(figures: Figures, n: int) -> list[Chosen]:
@@ -269,44 +279,44 @@ def most_unfair(figures: Figures, n: int) -> list[Chosen]:
     return [Chosen(place, float(ranked[place])) for place in order if ranked[place] > 0]
 
 
-def _name_of(value: str, family: Family, given: AuditInput) -> str:
-    return value if has_own_groups(family.name) else given.name_of(value)
+def _name_of(value: str, family: Family, corpus: AuditInput) -> str:
+    return value if has_own_groups(family.name) else corpus.name_of(value)
 
 
 def take_apart(
-    measured: Measured, given: AuditInput, n: int, named: Representation | None = None
+    measured: Measured, corpus: AuditInput, n: int, named: Representation | None = None
 ) -> Iterator[AuditExample]:
     """The n summaries of a system that show best what a family found: which sentences take up whose documents.
 
     Without what nobody reads: a summary of megabytes would make a page of as many for every family.
     """
-    (system,) = (each for each in given.systems if each.label == measured.system)
-    items = given.items(system)
-    for each in chosen(measured.figures, n, named):
-        item = items[each.place]
+    (system,) = (system for system in corpus.systems if system.label == measured.system)
+    items = corpus.items(system)
+    for example in chosen(measured.figures, n, named):
+        item = items[example.place]
         assert item is not None, "a set without summary has no unfairness"
         with of_package(measured.family.name, f"an example of set {item.id!r}"):
-            apart = measured.family.example(item, measured.found[each.place], each.left_out)
-        if each.of is not None:
+            taken_apart = measured.family.example(item, measured.answers[example.place], example.left_out)
+        if example.of is not None:
             by = f" ({measured.family.by})" if measured.family.by else ""
-            measure = f"gap of {_name_of(each.of, measured.family, given)} to what is expected of this summary{by}"
-            apart = apart.model_copy(update={"measure": measure, "is_share": True})
+            measure = f"gap of {_name_of(example.of, measured.family, corpus)} to what is expected of this summary{by}"
+            taken_apart = taken_apart.model_copy(update={"measure": measure, "is_share": True})
         lines = [
             line.model_copy(update={"text": f"{line.text[:MOST_CHARACTERS]} ..."})
             if len(line.text) > MOST_CHARACTERS
             else line
-            for line in apart.lines[:MOST_LINES]
+            for line in taken_apart.lines[:MOST_LINES]
         ]
-        if len(apart.lines) > MOST_LINES:
+        if len(taken_apart.lines) > MOST_LINES:
             lines.append(
-                SummaryUnit(text=f"... and {len(apart.lines) - MOST_LINES:,} more", takes={}, note="not shown")
+                SummaryUnit(text=f"... and {len(taken_apart.lines) - MOST_LINES:,} more", takes={}, note="not shown")
             )
         yield AuditExample(
             family=measured.family.name,
             system=measured.system,
             set_id=item.id,
-            topic=given.sets[each.place].topic,
-            unfairness=each.unfairness,
-            is_gap=each.of is not None,
-            **{**dict(apart), "lines": tuple(lines)},
+            topic=corpus.sets[example.place].topic,
+            unfairness=example.unfairness,
+            is_gap=example.of is not None,
+            **{**dict(taken_apart), "lines": tuple(lines)},
         )

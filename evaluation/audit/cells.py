@@ -22,65 +22,72 @@ def level_of(audit: Audit) -> str:
 TOO_NARROW = "too narrow"
 
 
-def is_too_narrow(found: AuditNumber) -> bool:
+def is_too_narrow(estimate: AuditNumber) -> bool:
     """Whether it has an interval that holds less than it says, of so few sets."""
-    return not found.reference and found.low is not None and found.n_sets < found.kind.holds_from
+    return not estimate.reference and estimate.low is not None and estimate.n_sets < estimate.kind.holds_from
 
 
-def shown(found: AuditNumber, places: int = 2, note: str = "") -> NumberCell:
+def shown(estimate: AuditNumber, places: int = 2, note: str = "") -> NumberCell:
     """The number: shares in per cent, differences of shares in points, others as they are."""
-    note = ", ".join(filter(None, (note, TOO_NARROW if is_too_narrow(found) else "")))
+    note = ", ".join(filter(None, (note, TOO_NARROW if is_too_narrow(estimate) else "")))
     return in_unit(
-        found.value, bounds(found), places, is_share=found.kind.is_share, is_difference=found.is_difference, note=note
+        estimate.value,
+        bounds(estimate),
+        places,
+        is_share=estimate.kind.is_share,
+        is_difference=estimate.is_difference,
+        note=note,
     )
 
 
-def rests_on(found: AuditNumber) -> str:
+def rests_on(estimate: AuditNumber) -> str:
     """ "n 19, few"."""
-    return f"n {found.n_sets:,}{', few' if found.is_small else ''}"
+    return f"n {estimate.n_sets:,}{', few' if estimate.is_small else ''}"
 
 
-def gap(found: Number, *, is_share: bool = True) -> NumberCell:
+def gap(estimate: Number, *, is_share: bool = True) -> NumberCell:
     """How far a number is from its chance level, marked where that is clear."""
-    if found.value is None:
+    if estimate.value is None:
         return NumberCell(None)
-    between = None if isinstance(found, ChanceGap) and found.is_inside else bounds(found)
+    between = None if isinstance(estimate, ChanceGap) and estimate.is_inside else bounds(estimate)
     return replace(
-        in_unit(found.value, between, is_share=is_share, is_difference=True),
-        tone=None if found.verdict is None else "neutral" if found.is_clear else "unsure",
+        in_unit(estimate.value, between, is_share=is_share, is_difference=True),
+        tone=None if estimate.verdict is None else "neutral" if estimate.is_clear else "unsure",
         # without an interval there is no verdict either, and p of a few sets would be taken for one
-        adjusted_p=None if found.low is None else found.adjusted,
+        adjusted_p=None if estimate.low is None else estimate.adjusted,
     )
 
 
 def gap_column(numbers: Iterable[AuditNumber]) -> Column:
     """The head of a column of gaps, with the null by which these numbers are expected."""
-    nulls = dict.fromkeys(each.gap.reference for each in numbers if each.gap.reference and each.kind.names)
+    nulls = dict.fromkeys(
+        estimate.gap.reference for estimate in numbers if estimate.gap.reference and estimate.kind.names
+    )
     return Column(GAP, note=f"(by {joined(list(nulls))})" if nulls else "")
 
 
-def gap_of(found: AuditNumber) -> Iterator[Cell]:
+def gap_of(estimate: AuditNumber) -> Iterator[Cell]:
     """The gap to expected, of numbers that have one."""
-    if found.kind.names:
-        yield replace(gap(found.gap), note=_expected(found) if found.gap.reference else "")
+    if estimate.kind.names:
+        yield replace(gap(estimate.gap), note=_expected(estimate) if estimate.gap.reference else "")
 
 
-def _expected(found: AuditNumber) -> str:
-    low, high = found.gap.between or (found.gap.expected or 0.0,) * 2
-    upper = replace(shown(found, 1), value=high, bounds=None)
+def _expected(estimate: AuditNumber) -> str:
+    low, high = estimate.gap.between or (estimate.gap.expected or 0.0,) * 2
+    upper = replace(shown(estimate, 1), value=high, bounds=None)
     ends = [(signed if upper.sign else number)(100 * end, 1) for end in (low, high)]
     # points are said of the gap above, and the column is narrow
-    said = ends[1] if upper.sign else upper.shown
-    return f"{f'{ends[0]} to ' if ends[0] != ends[1] else ''}{said} expected"
+    text = ends[1] if upper.sign else upper.shown
+    return f"{f'{ends[0]} to ' if ends[0] != ends[1] else ''}{text} expected"
 
 
-def hundredfold(found: Number, style: int | Tone) -> tuple[Mark, ...]:
+def hundredfold(estimate: Number, style: int | Tone) -> tuple[Mark, ...]:
     """The mark of a share in per cent, with its interval; none where it is undefined."""
-    mean, low, high = (None if x is None else 100 * x for x in (found.value, *bounds(found)))
+    mean, low, high = (None if x is None else 100 * x for x in (estimate.value, *bounds(estimate)))
     return () if mean is None else (Mark(Number(value=mean, low=low, high=high), style),)
 
 
-def hundredfold_scale(found: Iterable[AuditNumber]) -> Scale:
+def hundredfold_scale(numbers: Iterable[AuditNumber]) -> Scale:
     """An axis that holds the shares among them in per cent, and 0."""
-    ends = (x for each in found if each.kind.is_share for x in (each.value, *bounds(each)))
+    ends = (x for estimate in numbers if estimate.kind.is_share for x in (estimate.value, *bounds(estimate)))
     return scale((None if x is None else 100 * x for x in ends), zero=True)

@@ -36,39 +36,48 @@ def conclude(
         are_orders: systems are one summarizer that was given the documents in several orders, that of the file first: it is no
             fairer than itself, and what its gaps follow is asked instead.
     """
-    bootstrap, least = plan.bootstrap, plan.least_group
+    bootstrap, least_sets = plan.bootstrap, plan.least_group
     compared = systems[:1] if are_orders else systems
-    families = sorted(tested(measured, bootstrap), key=lambda each: not each.is_first)
+    families = sorted(tested(measured, bootstrap), key=lambda family: not family.is_first)
     votes = pairs(measured, compared, bootstrap)
-    differences = paired_differences(measured, compared, bootstrap, least)
-    by_order = [each for each in measured if isinstance(each.family, Order)] if are_orders else []
+    differences = paired_differences(measured, compared, bootstrap, least_sets)
+    by_order = [measurement for measurement in measured if isinstance(measurement.family, Order)] if are_orders else []
     effects, of_effects = effects_of(by_order, bootstrap) if by_order else ((), None)
-    n_first = sum(each.is_first for each in families)
-    first, others = concluded(
-        [each.tests for each in families[:n_first]],
+    n_first = sum(family.is_first for family in families)
+    first, secondary = concluded(
+        [family.tests for family in families[:n_first]],
         [
-            *(each.tests for each in families[n_first:]),
-            *(each.tests for each in votes),
+            *(family.tests for family in families[n_first:]),
+            *(pair.tests for pair in votes),
             *(tests for _, tests in differences),
             *([of_effects] if of_effects else []),
         ],
         bootstrap.level,
     )
-    left = iter((*first, *others))
-    gaps = {key: gap for each in measured for key, gap in levels_of(each)}
+    conclusions = iter((*first, *secondary))
+    gaps = {key: gap for measurement in measured for key, gap in levels_of(measurement)}
     for family in families:
-        gaps |= judged_gaps(family, next(left), gaps, bootstrap, least)
+        gaps |= judged_gaps(family, next(conclusions), gaps, bootstrap, least_sets)
     named = {system for (_, system, quantity), gap in gaps.items() if quantity.kind.votes and gap.is_clear}
-    told = tuple(
-        each.vote(next(left), bool(named & {each.mine.system, each.theirs.system}), bootstrap, least) for each in votes
+    judged_votes = tuple(
+        pair.vote(
+            next(conclusions), bool(named & {pair.measurement.system, pair.reference.system}), bootstrap, least_sets
+        )
+        for pair in votes
     )
     of_published = tuple(
-        each for rows, _ in differences for each in judged_differences(rows, next(left), bootstrap.level)
+        difference
+        for rows, _ in differences
+        for difference in judged_differences(rows, next(conclusions), bootstrap.level)
     )
     return Conclusions(
         gaps,
-        tuple(held_against(each, of_published) for each in told),
-        effects=tuple(judged(each, its, k, bootstrap, least) for its in left for k, each in enumerate(effects)),
+        tuple(held_against(vote, of_published) for vote in judged_votes),
+        effects=tuple(
+            judged(effect, conclusion, k, bootstrap, least_sets)
+            for conclusion in conclusions
+            for k, effect in enumerate(effects)
+        ),
         differences=of_published,
     )
 
@@ -76,10 +85,10 @@ def conclude(
 def held_against(vote: Vote, differences: Sequence[AuditNumber]) -> Vote:
     """No system is fairer of which published measures of whole corpora clearly say the opposite."""
     opposite = {"fairer": "higher", "less fair": "lower"}.get(vote.verdict or "")
-    found = tuple(
-        each.measure
-        for each in differences
-        if each.verdict == opposite and each.side is None and each.family == SHARES
-        and (each.system, each.reference) == (vote.system, vote.reference)
+    measures = tuple(
+        difference.measure
+        for difference in differences
+        if difference.verdict == opposite and difference.side is None and difference.family == SHARES
+        and (difference.system, difference.reference) == (vote.system, vote.reference)
     )  # fmt: skip
-    return vote.model_copy(update={"verdict": "differs", "apart": found}) if found else vote
+    return vote.model_copy(update={"verdict": "differs", "apart": measures}) if measures else vote

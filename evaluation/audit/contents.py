@@ -223,12 +223,12 @@ class Audit(Record):
     @property
     def by_value(self) -> list[AuditNumber]:
         """The numbers of attribute values and of groups of word lists."""
-        return [each for each in self.numbers if each.side is not None]
+        return [number for number in self.numbers if number.side is not None]
 
     @property
     def aggregates(self) -> list[AuditNumber]:
         """The numbers of all values together."""
-        return [each for each in self.numbers if each.side is None]
+        return [number for number in self.numbers if number.side is None]
 
     @property
     def bootstrap(self) -> Bootstrap:

@@ -58,7 +58,7 @@ class Covered:
     # value of each document as its place in `values`
     labels: tuple[int, ...]
     # share of the summary's units that any document has
-    found: float = 1.0
+    share_found: float = 1.0
     # comparisons in which a text was cut to the model's length
     n_cut: int = 0
 
@@ -89,37 +89,39 @@ class UnitCoverage:
 
     def measure(self, items: Sequence[LabelledSummary]) -> list[Covered | Unscored]:
         """Coverage of each set; of an empty summary, of one value's documents and of fewer than three units there is none."""
-        asked = [place for place, item in enumerate(items) if self._refusal(item) is None]
-        found: list[Covered | Unscored] = [Unscored(self._refusal(item) or "") for item in items]
+        places = [place for place, item in enumerate(items) if self._refusal(item) is None]
+        answers: list[Covered | Unscored] = [Unscored(self._refusal(item) or "") for item in items]
         answered = {}
-        for place, each in zip(asked, self.entailer.evidence([items[place] for place in asked]), strict=True):
-            if isinstance(each, Unscored):
-                found[place] = each
-            elif len(each.units) < FEWEST_UNITS:
-                found[place] = Unscored(TOO_FEW_UNITS)
+        for place, unit_evidence in zip(
+            places, self.entailer.evidence([items[place] for place in places]), strict=True
+        ):
+            if isinstance(unit_evidence, Unscored):
+                answers[place] = unit_evidence
+            elif len(unit_evidence.units) < FEWEST_UNITS:
+                answers[place] = Unscored(TOO_FEW_UNITS)
             else:
-                answered[place] = each
+                answered[place] = unit_evidence
         n_values = [len(items[place].values) for place in answered]
-        covered = cover_sets([each.evidence for each in answered.values()], n_values, self.mode)
+        covered = cover_sets([unit_evidence.evidence for unit_evidence in answered.values()], n_values, self.mode)
         for (place, units), coverage in zip(answered.items(), covered, strict=True):
             item, why = items[place], coverage.unscored
             if why:
-                found[place] = Unscored(why)
+                answers[place] = Unscored(why)
                 continue
             entailed = self._entailed(units, len(item.documents))
             share = float(entailed.any(axis=0).mean())
-            found[place] = Covered(coverage, item.values, item.labels, share, units.n_cut)
-        return found
+            answers[place] = Covered(coverage, item.values, item.labels, share, units.n_cut)
+        return answers
 
-    def figures(self, found: Sequence[Covered | Unscored]) -> Figures:
+    def figures(self, answers: Sequence[Covered | Unscored]) -> Figures:
         """The sums of all sets."""
-        columns = np.zeros((len(found), HEAD + BY_VALUE * len(self.values)))
+        columns = np.zeros((len(answers), HEAD + BY_VALUE * len(self.values)))
         alike = Counter[tuple[object, ...]]()
-        for row, each in enumerate(found):
-            if isinstance(each, Covered):
-                what = each.coverage.by_document, each.labels, each.values
-                columns[row] = self._columns(each, alike[what])
-                alike[what] += 1
+        for row, answer in enumerate(answers):
+            if isinstance(answer, Covered):
+                key = answer.coverage.by_document, answer.labels, answer.values
+                columns[row] = self._columns(answer, alike[key])
+                alike[key] += 1
         scored = columns[:, 0] > 0
         has = self._by_value(columns)[0] > 0
         ec = np.where(scored, columns[:, 1], np.nan)
@@ -129,12 +131,12 @@ class UnitCoverage:
             columns=columns,
             reduce=self._reduce,
             expect=self._expect,
-            nulls=tuple(EXCHANGED if each.kind in AGGREGATES else "" for each in quantities),
+            nulls=tuple(EXCHANGED if quantity.kind in AGGREGATES else "" for quantity in quantities),
             rests_on=np.hstack(
                 [np.repeat(scored[:, None], len(AGGREGATES), axis=1), np.repeat(has, len(ROWS), axis=1)]
             ),
             unfairness=ec,
-            left_out=reasons(found),
+            left_out=reasons(answers),
         )
 
     def sentence(self, kind: NumberKind, point: str, figures: Figures) -> str:
@@ -144,7 +146,7 @@ class UnitCoverage:
             return f"Within a set, {amount} all of the set's documents, on average."
         return f"Over all sets, {amount} all documents of their sets, on average: what does not cancel out."
 
-    def example(self, item: LabelledSummary, found: Covered, left_out: tuple[str, ...] | None = None) -> TakenApart:
+    def example(self, item: LabelledSummary, answer: Covered, left_out: tuple[str, ...] | None = None) -> TakenApart:
         """Coverage of each value beside that of all documents, and for each unit how many documents of each value have it."""
         (evidence,) = self.entailer.evidence([item])
         assert isinstance(evidence, UnitEvidence)
@@ -155,18 +157,18 @@ class UnitCoverage:
         labels = np.array(item.labels)
         of_value = {value: by_document[labels == k] for k, value in enumerate(item.values) if (labels == k).any()}
         lines = [
-            SummaryUnit(text=unit, takes={value: float(its[:, j].sum()) for value, its in of_value.items()})
+            SummaryUnit(text=unit, takes={value: float(rows[:, j].sum()) for value, rows in of_value.items()})
             for j, unit in enumerate(evidence.units)
         ]
-        gaps = {v: d for v, d in zip(item.values, found.coverage.difference, strict=True) if d is not None}
+        gaps = {v: d for v, d in zip(item.values, answer.coverage.difference, strict=True) if d is not None}
         worst = most({value: -gap for value, gap in gaps.items()}) if left_out is None else left_out
         return TakenApart(
             measure=f"Equal Coverage of this summary ({self.by})",
             columns=("coverage of all documents", "coverage of its documents"),
             takes_what=f"documents that have it ({self.by})",
             sides=tuple(
-                Side(name=value, source=found.coverage.overall, summary=covered)
-                for value, covered in zip(item.values, found.coverage.by_value, strict=True)
+                Side(name=value, source=answer.coverage.overall, summary=covered)
+                for value, covered in zip(item.values, answer.coverage.by_value, strict=True)
                 if covered is not None
             ),
             lines=tuple(lines),
@@ -189,39 +191,39 @@ class UnitCoverage:
     def by_own_sentences(
         self, items: Sequence[LabelledSummary]
     ) -> dict[tuple[LabelledSource, ...], tuple[tuple[str, ...], Floats]]:
-        """Of each document set its own sentences, and how far each document entails them, (documents, sentences)."""
+        """The sentences of each document set, and how far each document entails them, (documents, sentences)."""
         sets = {item.documents: own_sentences(item) for item in items}
         answers = self.entailer.evidence(list(sets.values()), between=False)
         return {
-            documents: (each.units, self._entailed(each, len(documents)))
-            for documents, each in zip(sets, answers, strict=True)
-            if not isinstance(each, Unscored)
+            documents: (unit_evidence.units, self._entailed(unit_evidence, len(documents)))
+            for documents, unit_evidence in zip(sets, answers, strict=True)
+            if not isinstance(unit_evidence, Unscored)
         }
 
-    def _columns(self, found: Covered, nth: int) -> Floats:
+    def _columns(self, answer: Covered, nth: int) -> Floats:
         """What a set adds, the `nth` of its kind: labels are dealt by what it is, so that the order of lines is not seen."""
-        overall = found.coverage.overall or 0.0
-        by_document = np.array([covered or 0.0 for covered in found.coverage.by_document])
-        labels = np.array(found.labels)
+        overall = answer.coverage.overall or 0.0
+        by_document = np.array([covered or 0.0 for covered in answer.coverage.by_document])
+        labels = np.array(answer.labels)
         generator = np.random.default_rng([crc32(np.round([*by_document, *labels], 6).tobytes()), nth])
         dealt = np.stack([labels, *(generator.permutation(labels) for _ in range(DEALS))])  # (deals + 1, documents)
-        of_value = dealt[..., None] == np.arange(len(found.values))  # (deals + 1, documents, values)
+        of_value = dealt[..., None] == np.arange(len(answer.values))  # (deals + 1, documents, values)
         documents = of_value[0].sum(axis=0)
         differences = np.einsum("d,edv->ev", by_document - overall, of_value.astype(float))
         equal = np.abs(over(differences, documents))[:, documents > 0].mean(axis=1)
         columns = np.zeros((len(self.values), BY_VALUE))
         covered = by_document @ of_value[0]
-        columns[[self.values.index(value) for value in found.values]] = np.column_stack(
+        columns[[self.values.index(value) for value in answer.values]] = np.column_stack(
             [documents > 0, documents, covered, differences[0], differences[1:].T]
         )
-        return np.concatenate([[1.0, found.coverage.ec or 0.0, equal[1:].mean()], columns.ravel()])
+        return np.concatenate([[1.0, answer.coverage.ec or 0.0, equal[1:].mean()], columns.ravel()])
 
     def _reduce(self, sums: Floats) -> Floats:
         by_value = self._by_value(sums)
         documents, covered, difference = by_value[1], by_value[2], by_value[3]
         means = over(covered, documents), over(difference, documents)
-        whole = np.stack([over(sums[..., 1], sums[..., 0]), self._parity(difference, documents)], axis=-1)
-        return in_order(means, whole)
+        aggregates = np.stack([over(sums[..., 1], sums[..., 0]), self._parity(difference, documents)], axis=-1)
+        return in_order(means, aggregates)
 
     def _expect(self, sums: Floats) -> Floats:
         """Equal Coverage and Coverage Parity by exchanged labels; nothing is known of the other quantities."""
@@ -239,27 +241,27 @@ class UnitCoverage:
         return over(np.abs(over(difference, documents)).sum(axis=-1, where=documents > 0), (documents > 0).sum(axis=-1))
 
 
-def found_share(found: Sequence[Covered | Unscored]) -> float:
+def found_share(answers: Sequence[Covered | Unscored]) -> float:
     """Share of a summary's units that any document has, on average; 0 without a summary whose units were looked for."""
     shares = [
-        each.found if isinstance(each, Covered) else 0.0
-        for each in found
-        if isinstance(each, Covered) or each.reason == NO_UNIT
+        answer.share_found if isinstance(answer, Covered) else 0.0
+        for answer in answers
+        if isinstance(answer, Covered) or answer.reason == NO_UNIT
     ]
     return float(np.mean(shares)) if shares else 0.0
 
 
 def sentences_of(document: LabelledSource) -> tuple[str, ...]:
-    """As the corpus says, or as they are found."""
+    """A document's sentences: the corpus's own, or those that the splitter finds."""
     return document.sentences or tuple(sentences(document.text))
 
 
 def own_sentences(item: LabelledSummary) -> LabelledSummary:
     """The documents' own sentences in the place of a summary's units; of very many as many as fit, drawn."""
-    own = [*dict.fromkeys(text for document in item.documents for text in sentences_of(document))]
+    texts = [*dict.fromkeys(text for document in item.documents for text in sentences_of(document))]
     # not each second one: values often take turns
-    drawn = np.random.default_rng(len(own)).choice(len(own), size=min(MOST_SENTENCES, len(own)), replace=False)
-    return replace(item, units=tuple(own[place] for place in np.sort(drawn).tolist()))
+    drawn = np.random.default_rng(len(texts)).choice(len(texts), size=min(MOST_SENTENCES, len(texts)), replace=False)
+    return replace(item, units=tuple(texts[place] for place in np.sort(drawn).tolist()))
 
 
 def _opened(opening: Opening) -> UnitCoverage:
@@ -270,11 +272,11 @@ def _opened(opening: Opening) -> UnitCoverage:
 
 
 def _of_unfound(measured: Measured, least_group: int) -> Iterator[str]:
-    """That little of the summaries is in any document."""
+    """A warning where little of the summaries is in any document."""
     family = measured.family
     if not isinstance(family, UnitCoverage) or not measured.figures.scored.any() or family.entailer.reads_pairs:
         return
-    if (share := found_share(measured.found)) < LEAST_FOUND:
+    if (share := found_share(measured.answers)) < LEAST_FOUND:
         yield (
             f"{measured.system}, coverage: only {100 * share:.0f} % of the summaries' content is found in any document "
             f"({family.by}), so the numbers speak of little of it (another --entailer may help)."

@@ -57,7 +57,7 @@ def differences(audit: Audit) -> Iterator[Block]:
         )
         yield LEGEND
         yield vote_table(audit)
-    lengths = joined([f"{each.n_words:.1f} of {each.label}" for each in audit.systems])
+    lengths = joined([f"{system.n_words:.1f} of {system.label}" for system in audit.systems])
     yield Heading(
         f"Published measures: differences to {reference}",
         lead="On the sets that are scored under both, without a look at chance levels: less of them need not be fairer, and "
@@ -74,20 +74,22 @@ def vote_table(audit: Audit) -> Table:
     """One row a family, a group for each system but the first."""
     reference = audit.votes[0].reference
     columns: Columns[Vote] = {
-        "measure": lambda each: each.measure,
-        "at": lambda each: each.side or "",
+        "measure": lambda vote: vote.measure,
+        "at": lambda vote: vote.side or "",
         # the reference may be called anything
-        Column("gap", note="of the system" if reference != "the system" else "of the other system"): lambda each: (
-            _points(each.system_gap)
+        Column("gap", note="of the system" if reference != "the system" else "of the other system"): lambda vote: (
+            _points(vote.system_gap)
         ),
-        Column("gap", note=f"of {reference}"): lambda each: _points(each.reference_gap),
-        "difference": lambda each: _points(each.value, bounds(each)),
-        "adjusted p": lambda each: NumberCell(each.adjusted, unit="p"),
-        "verdict": lambda each: Text(each.verdict or "", joined(each.apart), tone=TONES[each.verdict or ""]),
-        "sets": lambda each: count(each.n_sets),
+        Column("gap", note=f"of {reference}"): lambda vote: _points(vote.reference_gap),
+        "difference": lambda vote: _points(vote.value, bounds(vote)),
+        "adjusted p": lambda vote: NumberCell(vote.adjusted, unit="p"),
+        "verdict": lambda vote: Text(vote.verdict or "", joined(vote.apart), tone=TONES[vote.verdict or ""]),
+        "sets": lambda vote: count(vote.n_sets),
     }
-    by_system = grouped(audit.votes, lambda each: each.system)
-    groups = [group(rows_of(its, columns), system if len(by_system) > 1 else "") for system, its in by_system.items()]
+    by_system = grouped(audit.votes, lambda vote: vote.system)
+    groups = [
+        group(rows_of(votes, columns), system if len(by_system) > 1 else "") for system, votes in by_system.items()
+    ]
     return table("which system is fairer", columns, groups)
 
 
@@ -98,17 +100,23 @@ def _points(value: float | None, between: Bounds | None = None) -> NumberCell:
 def difference_table(audit: Audit) -> Table:
     """Differences to the first system, a group for each of the others."""
     columns: Columns[AuditNumber] = {
-        "measure": lambda each: f"{each.measure}: {each.side}" if each.side else each.measure,
-        "plot": lambda each: Strip(hundredfold(each, _tone(each)) if each.kind.is_share else ()),
+        "measure": lambda difference: (
+            f"{difference.measure}: {difference.side}" if difference.side else difference.measure
+        ),
+        "plot": lambda difference: Strip(
+            hundredfold(difference, _tone(difference)) if difference.kind.is_share else ()
+        ),
         "difference": shown,
-        "adjusted p": lambda each: NumberCell(each.adjusted, unit="p"),
-        "verdict": lambda each: Text(each.verdict or "", tone=None if each.verdict == "not measured" else _tone(each)),
-        "sets": lambda each: count(each.n_sets),
-        "under one only": lambda each: count(each.left_out),
+        "adjusted p": lambda difference: NumberCell(difference.adjusted, unit="p"),
+        "verdict": lambda difference: Text(
+            difference.verdict or "", tone=None if difference.verdict == "not measured" else _tone(difference)
+        ),
+        "sets": lambda difference: count(difference.n_sets),
+        "under one only": lambda difference: count(difference.left_out),
     }
     reference = audit.differences[0].reference
-    by_system = grouped(audit.differences, lambda each: each.system)
-    groups = [group(rows_of(its, columns), f"{system} {MINUS} {reference}") for system, its in by_system.items()]
+    by_system = grouped(audit.differences, lambda difference: difference.system)
+    groups = [group(rows_of(rows, columns), f"{system} {MINUS} {reference}") for system, rows in by_system.items()]
     return table(f"differences to {reference}", columns, groups, hundredfold_scale(audit.differences))
 
 

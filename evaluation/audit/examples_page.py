@@ -11,16 +11,16 @@ from .kinds import SummaryUnit
 
 
 def examples(audit: Audit) -> Iterator[Block]:
-    named = {(each.system, each.family) for each in audit.represented if each.under or each.over}
-    shown = [each for each in audit.examples if (each.system, each.family) in named]
-    found = grouped(shown, lambda example: f"{example.system}, by {example.family}")
-    if found:
+    named = {(finding.system, finding.family) for finding in audit.represented if finding.under or finding.over}
+    shown = [example for example in audit.examples if (example.system, example.family) in named]
+    by_heading = grouped(shown, lambda example: f"{example.system}, by {example.family}")
+    if by_heading:
         yield Heading(
             "The most unfair summaries",
             lead="Of each family of measures that names somebody, those in which the value that it names first is farthest from "
             "what is expected. The farthest come first. Each sentence is shown with the documents that it takes up.",
         )
-    for heading, examples in found.items():
+    for heading, examples in by_heading.items():
         yield Heading(heading, 3)
         for example in examples:
             name = set_name(example)
@@ -59,13 +59,13 @@ def _example(audit: Audit, example: AuditExample) -> Iterator[Block]:
         takes = [
             f"{value} {n:.3g}{_words(line, value)}" for value, n in sorted(line.takes.items(), key=lambda e: -e[1]) if n
         ]
-        what = Text("; ".join(takes), line.note) if takes else Text(line.note or "none")
-        lines.append(row(Text(line.text, style="long"), what))
+        cell = Text("; ".join(takes), line.note) if takes else Text(line.note or "none")
+        lines.append(row(Text(line.text, style="long"), cell))
     yield table(f"summary of {example.set_id}", ("summary", Column(example.takes_what, "long")), lines)
     if example.documents:
         text = MEASURES[example.family].page.text_of(audit.options)
-        who = f"{how.capitalize()}: {', '.join(example.left_out)} ({counted(len(example.documents), text)})"
-        yield Details(who, tuple(map(Prose, example.documents)))
+        heading = f"{how.capitalize()}: {', '.join(example.left_out)} ({counted(len(example.documents), text)})"
+        yield Details(heading, tuple(map(Prose, example.documents)))
 
 
 def _words(line: SummaryUnit, value: str) -> str:

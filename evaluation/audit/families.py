@@ -75,20 +75,22 @@ def kinds_by_name() -> dict[str, tuple[str, NumberKind]]:
 
 def described(plan: AuditPlan) -> dict[str, Any]:
     """The plan as files have it, with the options of all measures among its own."""
-    own = {key: value for name in measure_names() for key, value in plan.options.get(name, MEASURES[name].options())}
+    options = {
+        key: value for name in measure_names() for key, value in plan.options.get(name, MEASURES[name].options())
+    }
     written: dict[str, Any] = {}
     for key, value in asdict(plan).items():
-        written |= own if key == "options" else {key: value}
+        written |= options if key == "options" else {key: value}
     return written
 
 
 def open_tools(
-    given: AuditInput, plan: AuditPlan, matcher: MatcherSection | None, entailer: EntailerSection | None
+    corpus: AuditInput, plan: AuditPlan, matcher: MatcherSection | None, entailer: EntailerSection | None
 ) -> Tools:
     """Matcher and entailer of the plan's measures; no model is loaded yet.
 
     Args:
-        given: what is audited.
+        corpus: what is audited.
         plan: says which are needed.
         matcher: None takes "ngram" where NLTK's data is at hand, else "words", and says so.
         entailer: of coverage; None takes the encoder where it is at hand and the documents are not too long, else "words", and
@@ -98,22 +100,22 @@ def open_tools(
         MissingExtra: a library of what is named is not installed.
         DataError: matcher "ngram" is named, and NLTK's data is absent.
     """
-    models, asked = SharedModels(), None
+    models, opened_entailer = SharedModels(), None
     notes: list[str] = []
     defaults: dict[str, str] = {}
     used = {tool for name in plan.measures for tool in MEASURES[name].uses}
     if "entailer" in used:
         if entailer is None:
             entailer, why = usual_entailer(
-                document.text for documents in given.sets for document in documents.documents
+                document.text for documents in corpus.sets for document in documents.documents
             )
             defaults["entailer"] = why
             if why:
                 notes.append(f"Coverage is by entailer 'words', which finds no paraphrase; 'encoder' does: {why}")
-        asked = open_entailer(entailer, models)
+        opened_entailer = open_entailer(entailer, models)
     scorer = open_tone(plan.tone, models) if "tone" in used else None
     if "matcher" not in used:
-        return Tools(None, asked, tone=scorer, notes=tuple(notes), defaults=defaults)
+        return Tools(None, opened_entailer, tone=scorer, notes=tuple(notes), defaults=defaults)
     if matcher is not None:
         opened = open_matcher(matcher, models)
     else:
@@ -129,26 +131,26 @@ def open_tools(
                     f"published numbers, which need 'ngram': {error}"
                 )
     words = opened if isinstance(opened, WordMatcher) else open_word_matcher(MatcherSection(kind="words"), models)
-    return Tools(opened, asked, words, scorer, tuple(notes), defaults)
+    return Tools(opened, opened_entailer, words, scorer, tuple(notes), defaults)
 
 
-def families(given: AuditInput, plan: AuditPlan, tools: Tools) -> list[Family]:
+def families(corpus: AuditInput, plan: AuditPlan, tools: Tools) -> list[Family]:
     """The plan's families, in their order.
 
     Raises:
         MissingExtra: a library that one needs is not installed.
         PluginError: what a package opens is no family, or has another name.
     """
-    return list(_opened(given, plan, tools))
+    return list(_opened(corpus, plan, tools))
 
 
-def _opened(given: AuditInput, plan: AuditPlan, tools: Tools) -> Iterator[Family]:
+def _opened(corpus: AuditInput, plan: AuditPlan, tools: Tools) -> Iterator[Family]:
     for name in measure_names():
         if name in plan.measures:
             kind = MEASURES[name]
             need_all(kind, name)
             with of_package(name, "documents"):
-                family = kind.open(Opening(name, given, plan, tools, plan.options.get(name, kind.options())))
+                family = kind.open(Opening(name, corpus, plan, tools, plan.options.get(name, kind.options())))
             if not isinstance(family, Family) or family.name != name:
                 raise PluginError(
                     f"measure {name!r} is opened as {type(family).__name__} {getattr(family, 'name', '')!r}, which is no family "
@@ -157,9 +159,9 @@ def _opened(given: AuditInput, plan: AuditPlan, tools: Tools) -> Iterator[Family
             yield family
 
 
-def of_package(name: str, what: str) -> AbstractContextManager[None]:
+def of_package(name: str, subject: str) -> AbstractContextManager[None]:
     """Where code of a family runs: what a package's raises is said in one message, see `package_checks.blamed`."""
-    return nullcontext() if name in CORE else blamed(name, what)
+    return nullcontext() if name in CORE else blamed(name, subject)
 
 
 def need_all(kind: FamilyKind, name: str) -> None:
@@ -173,5 +175,5 @@ def need_all(kind: FamilyKind, name: str) -> None:
 
 
 def idle_measures(measures: Sequence[str], compared: Sequence[str]) -> list[str]:
-    """Those of the measures that have nothing to compare in sets that lack what is `compared`: "values", "documents"."""
+    """The measures that have nothing to compare in sets that lack what is `compared`: "values", "documents"."""
     return [name for name in measures if MEASURES[name].compares in compared]

@@ -134,10 +134,10 @@ class FamilyKind:
     page: FamilyPage = FamilyPage()
 
     def __post_init__(self) -> None:
-        strange = [each.name for each in self.numbers if not each.name.strip() or "(" in each.name]
+        strange = [kind.name for kind in self.numbers if not kind.name.strip() or "(" in kind.name]
         if strange or not self.numbers:
             raise ValueError(f"numbers need names without brackets, got {strange or 'no number'}")
-        if any(each.names for each in self.numbers) and self.page.wording is None:
+        if any(kind.names for kind in self.numbers) and self.page.wording is None:
             raise ValueError("a number that names groups needs page.wording, which says how")
         # every option has a default
         self.options()

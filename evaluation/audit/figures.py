@@ -40,7 +40,7 @@ class Leftover:
 
     @classmethod
     def of(cls, amounts: Floats, labels: Sequence[int], weight: float, texts: Sequence[str]) -> "Leftover":
-        """Of documents in the order of a set."""
+        """The leftover of documents in the order of a set."""
         order = sorted(range(len(texts)), key=lambda k: (texts[k], labels[k]))
         known = tuple((texts[k], labels[k]) for k in order)
         return cls(amounts[order], tuple(label for _, label in known), weight, known)
@@ -93,17 +93,17 @@ class Figures:
         return self.rests_on if self.takes_part is None else self.takes_part
 
     def only(self, rows: Bools | NDArray[np.intp]) -> "Figures":
-        """Those of some of the sets: of a mask, or of places, of which one may be there several times."""
-        kept = np.arange(len(self.columns))[rows]
+        """The figures of some of the sets: of a mask, or of places, of which one may be there several times."""
+        places = np.arange(len(self.columns))[rows]
         return replace(
             self,
-            columns=self.columns[kept],
-            rests_on=self.rests_on[kept],
-            unfairness=self.unfairness[kept],
-            left_out=tuple(self.left_out[place] for place in kept),
-            takes_part=None if self.takes_part is None else self.takes_part[kept],
-            weights=None if self.weights is None else self.weights[kept],
-            leftover=tuple(self.leftover[place] for place in kept) if self.leftover else (),
+            columns=self.columns[places],
+            rests_on=self.rests_on[places],
+            unfairness=self.unfairness[places],
+            left_out=tuple(self.left_out[place] for place in places),
+            takes_part=None if self.takes_part is None else self.takes_part[places],
+            weights=None if self.weights is None else self.weights[places],
+            leftover=tuple(self.leftover[place] for place in places) if self.leftover else (),
         )
 
     @property
@@ -138,7 +138,7 @@ class Family(Protocol):
 
     @property
     def name(self) -> str:
-        """Of `families.MEASURES`."""
+        """The family's name, a key of `families.MEASURES`."""
         ...
 
     @property
@@ -155,7 +155,7 @@ class Family(Protocol):
         """What is found in each summary."""
         ...
 
-    def figures(self, found: Sequence[Any | Unscored]) -> Figures:
+    def figures(self, answers: Sequence[Any | Unscored]) -> Figures:
         """The sums of all sets, in their order."""
         ...
 
@@ -169,12 +169,12 @@ class Family(Protocol):
         """
         ...
 
-    def example(self, item: LabelledSummary, found: Any, left_out: tuple[str, ...] | None = None) -> TakenApart:
+    def example(self, item: LabelledSummary, answer: Any, left_out: tuple[str, ...] | None = None) -> TakenApart:
         """One summary taken apart.
 
         Args:
             item: documents and summary.
-            found: what was found in it.
+            answer: what was found in it.
             left_out: values that are below what is expected; None: the family tells by what it measures itself.
         """
         ...
@@ -186,11 +186,11 @@ class Measured:
 
     family: Family
     system: str
-    found: tuple[Any, ...]
+    answers: tuple[Any, ...]
     figures: Figures
 
 
-def bounds_of(value: float | None, said: Floats, kind: NumberKind, bootstrap: Bootstrap) -> Bounds:
+def bounds_of(value: float | None, by_set: Floats, kind: NumberKind, bootstrap: Bootstrap) -> Bounds:
     """Bounds of one quantity: of rates exact, of others by bootstrap-t, which knows nothing of the scale.
 
     Student's t with the jackknife holds far less than it says where most sets have 0, as of a shortfall:
@@ -198,11 +198,11 @@ def bounds_of(value: float | None, said: Floats, kind: NumberKind, bootstrap: Bo
 
     Args:
         value: the quantity; None where undefined.
-        said: what each set says of it, `pseudo_values`; nan of those on which it does not rest.
+        by_set: what each set says of it, `pseudo_values`; nan of those on which it does not rest.
         kind: of the quantity.
         bootstrap: draws, and the level.
     """
-    known = said[~np.isnan(said)]
+    known = by_set[~np.isnan(by_set)]
     if kind.is_rate and len(known) >= LEAST_SETS and value is not None:
         return exact_bounds(value, len(known), bootstrap.level)
     low, high = interval_by_sets(value, known.tolist(), bootstrap)
@@ -215,9 +215,9 @@ def bounds_of(value: float | None, said: Floats, kind: NumberKind, bootstrap: Bo
 def quantities_of(
     by: str, kinds: Sequence[NumberKind], names: Sequence[str], wholes: Sequence[NumberKind] = ()
 ) -> tuple[Quantity, ...]:
-    """Those of all values or groups together, then of each by its name all kinds: the order that `in_order` puts numbers in."""
-    whole = (Quantity(Measure(kind, by)) for kind in wholes)
-    return (*whole, *(Quantity(Measure(kind, by), name) for name in names for kind in kinds))
+    """Quantities of all values or groups together, then all kinds of each name: the order that `in_order` puts numbers in."""
+    aggregates = (Quantity(Measure(kind, by)) for kind in wholes)
+    return (*aggregates, *(Quantity(Measure(kind, by), name) for name in names for kind in kinds))
 
 
 def in_order(rows: Sequence[Floats | float], *wholes: Floats) -> Floats:
@@ -232,9 +232,9 @@ def in_order(rows: Sequence[Floats | float], *wholes: Floats) -> Floats:
     return np.concatenate([*wholes, by_name.reshape(*by_name.shape[:-2], n_names * n_kinds)], axis=-1)
 
 
-def reasons(found: Sequence[Any | Unscored]) -> tuple[str | None, ...]:
-    """Why each has no answer."""
-    return tuple(each.reason if isinstance(each, Unscored) else None for each in found)
+def reasons(answers: Sequence[Any | Unscored]) -> tuple[str | None, ...]:
+    """Why each summary has no answer; None where it has one."""
+    return tuple(answer.reason if isinstance(answer, Unscored) else None for answer in answers)
 
 
 def most(amounts: Mapping[K, float]) -> tuple[K, ...]:

@@ -37,7 +37,7 @@ def wording_of(family: str) -> Wording:
 
 def in_sources(numbers: Iterable[AuditNumber]) -> dict[str | None, float | None]:
     """What each group of a family has in the documents."""
-    return {each.side: each.value for each in numbers if each.kind == MEASURES[each.family].page.in_sources}
+    return {number.side: number.value for number in numbers if number.kind == MEASURES[number.family].page.in_sources}
 
 
 def system_note(system: AuditedSystem, sets: Sequence[str] = ()) -> SystemNote:
@@ -56,8 +56,8 @@ def system_note(system: AuditedSystem, sets: Sequence[str] = ()) -> SystemNote:
 
 
 def by_distance(numbers: Iterable[AuditNumber]) -> list[AuditNumber]:
-    """Those below what is expected first, then the farthest."""
-    return sorted(numbers, key=lambda each: (each.gap.verdict != "lower", -each.gap.size))
+    """The numbers in the order they are told: those below what is expected first, then the farthest."""
+    return sorted(numbers, key=lambda number: (number.gap.verdict != "lower", -number.gap.size))
 
 
 def representation(numbers: Sequence[AuditNumber], attribute: str) -> Representation | None:
@@ -67,25 +67,30 @@ def representation(numbers: Sequence[AuditNumber], attribute: str) -> Representa
         numbers: of the system and family.
         attribute: what values are called.
     """
-    known = [each for each in numbers if each.kind.names and each.gap.reference]
+    known = [number for number in numbers if number.kind.names and number.gap.reference]
     if not known:
         return None
     first = known[0]
-    clear = by_distance(each for each in known if each.gap.is_clear)
+    clear = by_distance(number for number in known if number.gap.is_clear)
     sources = in_sources(numbers)
     under, over = (
-        tuple(each.side for each in clear if each.gap.verdict == which and each.side) for which in ("lower", "higher")
+        tuple(number.side for number in clear if number.gap.verdict == verdict and number.side)
+        for verdict in ("lower", "higher")
     )
-    small = tuple(each.side for each in known if each.side and (each.is_small or _is_unknown(each.gap)))
-    said = [_claim(wording_of(first.family), under, over, attribute)] if clear or len(small) < len(known) else []
-    said += [
-        f"{each.side} is not named, though its gap is clear: {each.gap.doubt}." for each in known if each.gap.doubt
+    small = tuple(number.side for number in known if number.side and (number.is_small or _is_unknown(number.gap)))
+    claims = [_claim(wording_of(first.family), under, over, attribute)] if clear or len(small) < len(known) else []
+    claims += [
+        f"{number.side} is not named, though its gap is clear: {number.gap.doubt}."
+        for number in known
+        if number.gap.doubt
     ]
     if small:
-        said.append(f"{', '.join(small)}: {FEW}.")
-    details = tuple(f"{_stated(each, sources.get(each.side))}: a gap of {gap_words(each.gap)}." for each in clear)
+        claims.append(f"{', '.join(small)}: {FEW}.")
+    details = tuple(
+        f"{_stated(number, sources.get(number.side))}: a gap of {gap_words(number.gap)}." for number in clear
+    )
     return Representation(
-        family=first.family, system=first.system, measure=first.measure, small=small, sentence=" ".join(said),
+        family=first.family, system=first.system, measure=first.measure, small=small, sentence=" ".join(claims),
         details=details, under=under, over=over,
     )  # fmt: skip
 
@@ -100,34 +105,34 @@ def _claim(wording: Wording, under: Sequence[str], over: Sequence[str], attribut
 
     def who(values: Sequence[str]) -> str:
         names = [wording.subject.format(value=value) for value in values]
-        said = f"{_are(names)} {wording.verb}"
+        clause = f"{_are(names)} {wording.verb}"
         # a value's own name is left as it is
-        return said if wording.subject.startswith("{value}") else said[:1].upper() + said[1:]
+        return clause if wording.subject.startswith("{value}") else clause[:1].upper() + clause[1:]
 
     if not under and not over:
         nobody = wording.nobody.format(attribute=noun(attribute))
         return f"No {nobody} is clearly {wording.verb} {wording.less} or {wording.more} {wording.than}."
     if not under or not over:
         return f"{who(under or over)} {wording.less if under else wording.more} {wording.than}."
-    others = joined([wording.subject.format(value=value) for value in over])
-    return f"{who(under)} {wording.less} and {others} {wording.more} {wording.than}."
+    over_names = joined([wording.subject.format(value=value) for value in over])
+    return f"{who(under)} {wording.less} and {over_names} {wording.more} {wording.than}."
 
 
 def gap_words(gap: ChanceGap) -> str:
     """ "-5.9 points (-9.3 to -2.6; p = 0.001) by documents of the same manner of writing"."""
-    said = []
+    details = []
     if gap.low is not None and gap.high is not None:
-        said = [interval(gap.low, gap.high, 1, "points", sign=True)]
-        said += [] if gap.adjusted is None else [said_p(gap.adjusted)]
-    brackets = f" ({'; '.join(said)})" if said else ""
+        details = [interval(gap.low, gap.high, 1, "points", sign=True)]
+        details += [] if gap.adjusted is None else [said_p(gap.adjusted)]
+    brackets = f" ({'; '.join(details)})" if details else ""
     return f"{signed(100 * (gap.value or 0.0), 1)} points{brackets} by {gap.reference}"
 
 
-def _stated(found: AuditNumber, source: float | None) -> str:
+def _stated(number: AuditNumber, source: float | None) -> str:
     """What a value has of the documents and of the summaries, and what would be expected."""
-    expected = found.gap.between or (found.gap.expected,)
-    return wording_of(found.family).detail.format(
-        value=found.side, there=percent(source), here=percent(found.value),
+    expected = number.gap.between or (number.gap.expected,)
+    return wording_of(number.family).detail.format(
+        value=number.side, there=percent(source), here=percent(number.value),
         # ends that are written alike are said once
         expected=" to ".join(dict.fromkeys(map(percent, expected))),
     )  # fmt: skip
@@ -135,31 +140,34 @@ def _stated(found: AuditNumber, source: float | None) -> str:
 
 def speaking(represented: Sequence[Representation]) -> list[Representation]:
     """The families that name somebody, shares first."""
-    return sorted((each for each in represented if each.under or each.over), key=lambda each: each.family != SHARES)
+    return sorted(
+        (finding for finding in represented if finding.under or finding.over),
+        key=lambda finding: finding.family != SHARES,
+    )
 
 
-def gap_that_names(numbers: Sequence[AuditNumber], found: Representation, side: str) -> ChanceGap:
-    """By which a value is named."""
-    named = (found.system, found.measure, side)
-    return next(each.gap for each in numbers if (each.system, each.measure, each.side) == named)
+def gap_that_names(numbers: Sequence[AuditNumber], finding: Representation, side: str) -> ChanceGap:
+    """The gap by which a value is named."""
+    named = (finding.system, finding.measure, side)
+    return next(number.gap for number in numbers if (number.system, number.measure, number.side) == named)
 
 
 def order_sentence(effects: Sequence[Number], follows: str) -> str:
     """Which thirds have clearly more or less room by their place, or by their documents, in a sentence."""
-    mine = [each for each in effects if each.measure == follows]
-    clear = [each for each in mine if each.is_clear]
-    if all(each.value is None for each in mine):
+    thirds = [effect for effect in effects if effect.measure == follows]
+    clear = [effect for effect in thirds if effect.is_clear]
+    if all(effect.value is None for effect in thirds):
         return "Place and documents cannot be separated: the orders do not move documents through all thirds of their sets."
     is_place = follows == "place"
     where = "Whatever documents stand in it" if is_place else "Wherever they stand"
     if not clear:
         return f"{where}, {'no third of a set has' if is_place else 'the documents of no third have'} clearly more or less room."
-    gaps = [f"{100 * each.size:.1f} points {'less' if each.verdict == 'lower' else 'more'}" for each in clear]
-    first, *others = zip(clear, gaps, strict=True)
+    gaps = [f"{100 * effect.size:.1f} points {'less' if effect.verdict == 'lower' else 'more'}" for effect in clear]
+    first, *tail = zip(clear, gaps, strict=True)
     subject = f"the {first[0].side} of a set has" if is_place else f"the documents of the {first[0].side} have"
-    said = [f"{subject} {first[1]} of the room than is expected"]
-    said += [f"{'the' if is_place else 'those of the'} {each.side} {gap}" for each, gap in others]
-    return f"{where}, {joined(said)}."
+    clauses = [f"{subject} {first[1]} of the room than is expected"]
+    clauses += [f"{'the' if is_place else 'those of the'} {effect.side} {gap}" for effect, gap in tail]
+    return f"{where}, {joined(clauses)}."
 
 
 def _are(names: Sequence[str]) -> str:
@@ -174,99 +182,103 @@ def title(audit: Audit) -> str:
     """
     if audit.orders:
         return _of_orders(audit.orders)
-    shares = [each for each in audit.numbers if each.kind == SHARE_IN_SUMMARIES]
+    shares = [number for number in audit.numbers if number.kind == SHARE_IN_SUMMARIES]
     if len(audit.systems) > 1:
         return _of_several(audit, shares)
-    if shares and all(each.value is None for each in shares):
+    if shares and all(share.value is None for share in shares):
         return "Nothing of the documents was found in the summaries"
     return _of_one(audit, shares)
 
 
 def large(numbers: Iterable[AuditNumber]) -> list[AuditNumber]:
-    """Those with a clear gap of at least `SMALLEST`, those below what is expected first, then the farthest."""
-    return by_distance(each for each in numbers if each.gap.is_clear and each.gap.size >= SMALLEST)
+    """The numbers with a clear gap of at least `SMALLEST`, those below what is expected first, then the farthest."""
+    return by_distance(number for number in numbers if number.gap.is_clear and number.gap.size >= SMALLEST)
 
 
 def _of_one(audit: Audit, shares: Sequence[AuditNumber]) -> str:
-    """Of the value that is farthest below what is expected, or above it where none is below."""
-    for each in large(shares)[:1]:
-        here, expected = percent(each.value), percent(each.gap.expected)
-        return f"{each.side} gets {here} of the summaries' words; {expected} would be even-handed"
-    of_shares = [each for each in audit.represented if each.family == SHARES]
-    if any(each.under or each.over for each in of_shares):
+    """The headline of one system: of the value that is farthest below what is expected, or above it where none is below."""
+    for share in large(shares)[:1]:
+        amount, expected = percent(share.value), percent(share.gap.expected)
+        return f"{share.side} gets {amount} of the summaries' words; {expected} would be even-handed"
+    of_shares = [finding for finding in audit.represented if finding.family == SHARES]
+    if any(finding.under or finding.over for finding in of_shares):
         return f"No gap of shares reaches {100 * SMALLEST:g} points"
-    if told := (*of_shares, *speaking(audit.represented), *audit.represented):
-        return _claim_of_one(told[0])
+    if findings := (*of_shares, *speaking(audit.represented), *audit.represented):
+        return _claim_of_one(findings[0])
     numbers = (
-        *(each for each in audit.numbers if each.sentence),
-        *(each for each in audit.numbers if each.value is not None),
+        *(number for number in audit.numbers if number.sentence),
+        *(number for number in audit.numbers if number.value is not None),
     )
     return next(map(_measured, numbers), "Nothing could be measured")
 
 
-def _claim_of_one(found: Representation) -> str:
+def _claim_of_one(finding: Representation) -> str:
     """Whom a family names first, or that it names nobody, or of too few sets."""
-    if found.under or found.over:
-        return _claim(wording_of(found.family), found.under[:1], () if found.under else found.over[:1], "")[:-1]
-    said = sentences(found.sentence)[0].removesuffix(".")
-    if said.endswith(FEW):
+    if finding.under or finding.over:
+        return _claim(wording_of(finding.family), finding.under[:1], () if finding.under else finding.over[:1], "")[:-1]
+    claim = sentences(finding.sentence)[0].removesuffix(".")
+    if claim.endswith(FEW):
         return capital(FEW)
-    return said if len(said.split()) <= MOST_WORDS else said.partition(" than ")[0]
+    return claim if len(claim.split()) <= MOST_WORDS else claim.partition(" than ")[0]
 
 
-def _measured(found: AuditNumber) -> str:
+def _measured(estimate: AuditNumber) -> str:
     """What a number means, or where that takes long the number."""
-    said = found.sentence.removesuffix(".")
-    if said and (found.value is None or len(said.split()) <= MOST_WORDS):
-        return said
-    number = percent(found.value) if found.kind.is_share else f"{found.value:.3f}"
-    return f"{', '.join(filter(None, (found.side, found.measure)))}: {number}"
+    meaning = estimate.sentence.removesuffix(".")
+    if meaning and (estimate.value is None or len(meaning.split()) <= MOST_WORDS):
+        return meaning
+    number = percent(estimate.value) if estimate.kind.is_share else f"{estimate.value:.3f}"
+    return f"{', '.join(filter(None, (estimate.side, estimate.measure)))}: {number}"
 
 
 def _of_orders(effects: Sequence[Number]) -> str:
     """The third that has clearly less room whatever stands there, or more where none has less."""
-    mine = [each for each in effects if each.measure == "place" and each.value is not None]
-    if not mine:
+    thirds = [effect for effect in effects if effect.measure == "place" and effect.value is not None]
+    if not thirds:
         return "Place and documents cannot be separated: documents do not stand in all thirds"
-    clear = sorted((each for each in mine if each.is_clear), key=lambda each: (each.verdict != "lower", -each.size))
-    for each in clear[:1]:
-        which = "less" if each.verdict == "lower" else "more"
-        return f"The {each.side} of a set has {100 * each.size:.1f} points {which} room, whatever stands there"
+    clear = sorted(
+        (effect for effect in thirds if effect.is_clear), key=lambda effect: (effect.verdict != "lower", -effect.size)
+    )
+    for effect in clear[:1]:
+        direction = "less" if effect.verdict == "lower" else "more"
+        return f"The {effect.side} of a set has {100 * effect.size:.1f} points {direction} room, whatever stands there"
     return order_sentence(effects, "place").removesuffix(".")
 
 
 def _of_several(audit: Audit, shares: Sequence[AuditNumber]) -> str:
     """What most of the systems do to a value, and then which is clearly nearer to what is expected."""
-    told, votes, n_systems = large(shares), audit.votes, len(audit.systems)
-    if not any(each.gap.reference for each in shares):
-        wordless = [each.label for each in audit.systems if not each.n_words]
-        those = joined(wordless) if len(wordless) < 3 else f"{len(wordless)} systems"
-        why = f"no summary of {those} has a word" if wordless else "no chance level of shares is known"
+    large_shares, votes, n_systems = large(shares), audit.votes, len(audit.systems)
+    if not any(share.gap.reference for share in shares):
+        wordless = [system.label for system in audit.systems if not system.n_words]
+        subject = joined(wordless) if len(wordless) < 3 else f"{len(wordless)} systems"
+        why = f"no summary of {subject} has a word" if wordless else "no chance level of shares is known"
         return f"Which system is fairer cannot be said: {why}"
-    if votes and not told and all(vote.verdict == "too few sets" for vote in votes):
+    if votes and not large_shares and all(vote.verdict == "too few sets" for vote in votes):
         return f"{capital(few_label('to say which system is fairer'))} ({LEAST_SETS} or --least-group are needed)"
-    if not told:
-        if any(each.family == SHARES and (each.under or each.over) for each in audit.represented):
+    if not large_shares:
+        if any(finding.family == SHARES and (finding.under or finding.over) for finding in audit.represented):
             return f"No gap of shares reaches {100 * SMALLEST:g} points under any of {n_systems} systems"
         return f"Nobody is clearly represented less or more under any of {n_systems} systems"
     by_value: dict[tuple[str | None, str], list[float]] = {}
-    for each in told:
-        by_value.setdefault((each.side, _which(each.gap)), []).append(100 * each.gap.size)
+    for share in large_shares:
+        by_value.setdefault((share.side, _which(share.gap)), []).append(100 * share.gap.size)
     # of the value of which most systems say the same, of several the one that loses
-    (value, which), gaps = max(by_value.items(), key=lambda item: (len(item[1]), item[0][1] == "less", max(item[1])))
+    (value, direction), gaps = max(
+        by_value.items(), key=lambda item: (len(item[1]), item[0][1] == "less", max(item[1]))
+    )
     low, high = (f"{end(gaps):.0f}" for end in (min, max))
     points = low if low == high else f"{low} to {high}"
-    some = [each.system for each in told if each.side == value and _which(each.gap) == which]
+    some = [share.system for share in large_shares if share.side == value and _which(share.gap) == direction]
     n_all = "Both systems" if n_systems == 2 else f"{len(some)} of {n_systems} systems"
     givers = f"{some[0]} gives" if len(some) == 1 else f"{n_all} give"
-    first = f"{givers} {value} {points} points {which} than expected"
-    clear = [each for each in votes if each.verdict in ("fairer", "less fair") and each.size >= SMALLEST]
+    first = f"{givers} {value} {points} points {direction} than expected"
+    clear = [vote for vote in votes if vote.verdict in ("fairer", "less fair") and vote.size >= SMALLEST]
     if n_systems == 2 and clear:
         first += f"; {clear[0].system} is {clear[0].verdict}"
     elif clear:
-        gap_of = {each.system: each.gap.size for each in shares if each.side == value and each.gap.reference}
+        gap_of = {share.system: share.gap.size for share in shares if share.side == value and share.gap.reference}
         nearest = min(gap_of, key=lambda system: gap_of[system])
-        if any(nearest == (each.system if each.verdict == "fairer" else each.reference) for each in clear):
+        if any(nearest == (vote.system if vote.verdict == "fairer" else vote.reference) for vote in clear):
             first += f"; {nearest} is nearest"
     return first
 

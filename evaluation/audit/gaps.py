@@ -43,21 +43,23 @@ class Tested:
 
 
 def tested(measured: Sequence[Measured], plan: Bootstrap) -> list[Tested]:
-    """Of each family that names groups, over all systems.
+    """The tests of each family that names groups, over all systems.
 
     Args:
         measured: what every family found in every system.
         plan: seed of the draws.
     """
-    found = []
-    for family in dict.fromkeys(each.family.name for each in measured):
-        its = tuple(each for each in measured if each.family.name == family and each.figures.naming)
-        if its and its[0].figures.leftover:
-            found.append(Tested(its, _by_deals([each.figures for each in its], plan)))
-        elif its:
-            parts = [_by_signs(each.figures, plan) for each in its]
-            found.append(Tested(its, NullDraws.beside(parts)))
-    return found
+    tests = []
+    for family in dict.fromkeys(measurement.family.name for measurement in measured):
+        of_family = tuple(
+            measurement for measurement in measured if measurement.family.name == family and measurement.figures.naming
+        )
+        if of_family and of_family[0].figures.leftover:
+            tests.append(Tested(of_family, _by_deals([measurement.figures for measurement in of_family], plan)))
+        elif of_family:
+            parts = [_by_signs(measurement.figures, plan) for measurement in of_family]
+            tests.append(Tested(of_family, NullDraws.beside(parts)))
+    return tests
 
 
 def _by_deals(systems: Sequence[Figures], plan: Bootstrap) -> NullDraws:
@@ -66,7 +68,7 @@ def _by_deals(systems: Sequence[Figures], plan: Bootstrap) -> NullDraws:
     tests = dealt(units, len(systems[0].naming), plan)
     if not units:
         return tests
-    shown = np.concatenate([each.weights_at(each.naming).sum(axis=0) for each in systems])
+    shown = np.concatenate([figures.weights_at(figures.naming).sum(axis=0) for figures in systems])
     return replace(tests, weights=tests.weights * np.nan_to_num(over(shown, tests.weights.sum(axis=0))))
 
 
@@ -75,13 +77,17 @@ def _units(systems: Sequence[Figures]) -> list[Unit]:
     units: dict[object, Unit] = {}
     for row in range(len(systems[0].columns)):
         for place, figures in enumerate(systems):
-            for its in figures.leftover[row]:
+            for leftover in figures.leftover[row]:
                 unit = units.setdefault(
-                    its.documents,
-                    Unit(np.zeros((len(systems), len(its.amounts))), np.array(its.labels), np.zeros(len(systems))),
+                    leftover.documents,
+                    Unit(
+                        np.zeros((len(systems), len(leftover.amounts))),
+                        np.array(leftover.labels),
+                        np.zeros(len(systems)),
+                    ),
                 )
-                unit.leftover[place] += its.amounts
-                unit.weight[place] += its.weight
+                unit.leftover[place] += leftover.amounts
+                unit.weight[place] += leftover.weight
     return list(units.values())
 
 
@@ -97,27 +103,27 @@ def _by_signs(figures: Figures, plan: Bootstrap) -> NullDraws:
 def judged(number: N, concluded: Concluded, test: int, plan: Bootstrap, least_sets: int) -> N:
     """The number with its corrected p-value, bounds and verdict; with fewer sets than `least_sets` there is none."""
     p, low, high = concluded.at(test)
-    said = verdict((low, high), p, level=plan.level, n_sets=number.n_sets, least_sets=least_sets)
-    return number.model_copy(update={"adjusted": p, "low": low, "high": high, "verdict": said})
+    outcome = verdict((low, high), p, level=plan.level, n_sets=number.n_sets, least_sets=least_sets)
+    return number.model_copy(update={"adjusted": p, "low": low, "high": high, "verdict": outcome})
 
 
 def judged_gaps(
-    each: Tested, concluded: Concluded, levels: Mapping[Key, ChanceGap], plan: Bootstrap, least_sets: int
+    gap_tests: Tested, concluded: Concluded, levels: Mapping[Key, ChanceGap], plan: Bootstrap, least_sets: int
 ) -> Iterator[tuple[Key, ChanceGap]]:
     """The gaps by which groups are named, with verdicts.
 
     Args:
-        each: gaps of a family.
+        gap_tests: gaps of a family.
         concluded: what is said of its tests.
         levels: gaps without verdicts.
         plan: level of the verdicts.
         least_sets: with fewer there is none.
     """
     test = 0
-    for measured in each.measured:
+    for measured in gap_tests.measured:
         figures, family = measured.figures, measured.family
         shares = family if isinstance(family, ValueShares) else None
-        blind = shares.blind_gaps(measured.found).values() if shares else ()
+        blind = shares.blind_gaps(measured.answers).values() if shares else ()
         for k, place in enumerate(figures.naming):
             key = (family.name, measured.system, figures.quantities[place])
             if key in levels:
@@ -125,7 +131,7 @@ def judged_gaps(
                 if gap.is_inside:
                     gap = gap.model_copy(update={"low": None, "high": None})
                 if shares:
-                    gap = gap.model_copy(update={"blind": max(abs(float(its[k])) for its in blind)})
+                    gap = gap.model_copy(update={"blind": max(abs(float(gaps[k])) for gaps in blind)})
                     if gap.is_clear and (why := doubt(figures, place, gap, shares.attribute)):
                         gap = gap.model_copy(update={"verdict": "no clear difference", "doubt": why})
                 yield key, gap
@@ -161,9 +167,9 @@ def doubt(figures: Figures, place: int, gap: ChanceGap, attribute: str) -> str:
         return BLIND.format(attribute=noun(attribute))
     all_sets = figures.all_sets()
     side = figures.quantities[place].side
-    for due in (SHARE_IN_SOURCES, SHARE_OF_DOCUMENTS):
+    for due_kind in (SHARE_IN_SOURCES, SHARE_OF_DOCUMENTS):
         (of_due,) = (
-            k for k, quantity in enumerate(figures.quantities) if quantity.kind == due and quantity.side == side
+            k for k, quantity in enumerate(figures.quantities) if quantity.kind == due_kind and quantity.side == side
         )
         if np.sign(all_sets[place] - all_sets[of_due]) != np.sign(gap.value or 0.0):
             return UNLIKE

@@ -27,15 +27,15 @@ def group_table(audit: Audit, family: str, level: Literal[2, 3] = 2) -> Iterator
         return
     groups = []
     for system in audit.systems:
-        mine = [n for n in of_family if n.system == system.label]
-        if all(n.value is None for n in mine):
+        of_system = [n for n in of_family if n.system == system.label]
+        if all(n.value is None for n in of_system):
             continue
         by_side = grouped(
-            (n for n in mine if n.side and (shown_as.is_whole or n.value is not None)), lambda n: n.side or ""
+            (n for n in of_system if n.side and (shown_as.is_whole or n.value is not None)), lambda n: n.side or ""
         )
         rows = (
-            row(side, *(cell for n in its for cell in (shown(n, 1, rests_on(n)), *gap_of(n))))
-            for side, its in by_side.items()
+            row(side, *(cell for n in numbers for cell in (shown(n, 1, rests_on(n)), *gap_of(n))))
+            for side, numbers in by_side.items()
         )
         groups.append(group(rows, system.label if shown_as.is_whole or len(audit.systems) > 1 else ""))
     if groups:
@@ -50,7 +50,7 @@ def orders(audit: Audit) -> Iterator[Block]:
     """What follows the place and what the documents."""
     if not audit.orders:
         return
-    follows = list(dict.fromkeys(each.measure for each in audit.orders))
+    follows = list(dict.fromkeys(effect.measure for effect in audit.orders))
     yield Heading(
         "Place or documents",
         lead=f"The same documents in {len(audit.systems)} orders, over {audit.orders[0].n_sets:,} sets scored in all of them: "
@@ -61,11 +61,16 @@ def orders(audit: Audit) -> Iterator[Block]:
     rows = (
         row(
             third,
-            *(gap(each) for wanted in follows for each in audit.orders if (each.side, each.measure) == (third, wanted)),
+            *(
+                gap(effect)
+                for wanted in follows
+                for effect in audit.orders
+                if (effect.side, effect.measure) == (third, wanted)
+            ),
         )
-        for third in dict.fromkeys(each.side or "" for each in audit.orders)
+        for third in dict.fromkeys(effect.side or "" for effect in audit.orders)
     )
     heads: Heads = ("place", *(Column(name, note="" if name == follows[0] else "follows it") for name in follows))
     yield table("place or documents", heads, rows)
-    said = dict.fromkeys(order_sentence(audit.orders, each) for each in ("place", "documents"))
-    yield Prose(" ".join(said))
+    sentences = dict.fromkeys(order_sentence(audit.orders, cause) for cause in ("place", "documents"))
+    yield Prose(" ".join(sentences))

@@ -153,8 +153,8 @@ def read_input(wanted: AuditFiles) -> AuditInput:
     systems += [_references(sets, wanted, place, mistakes) for place in wanted.references]
     if wanted.oracle is not None:
         source = f"{wanted.oracle} documents of each set, seed {wanted.seed}"
-        made = oracle_summaries(sets, wanted.attribute, wanted.oracle, wanted.seed)
-        systems += [AuditedSystem(label, source, digest(texts), texts) for label, texts in made.items()]
+        by_label = oracle_summaries(sets, wanted.attribute, wanted.oracle, wanted.seed)
+        systems += [AuditedSystem(label, source, digest(texts), texts) for label, texts in by_label.items()]
     return input_of(sets, systems, wanted, file_digest(file_of(wanted.documents, DOCUMENTS)), mistakes)
 
 
@@ -177,24 +177,24 @@ def input_of(
     Raises:
         DataError: there are mistakes, or other ones; all are listed together.
     """
-    if found := [*_attribute_mistakes(sets, wanted), *_label_mistakes(wanted), *mistakes]:
-        raise DataError(listed(found))
-    kept = sets
+    if all_mistakes := [*_attribute_mistakes(sets, wanted), *_label_mistakes(wanted), *mistakes]:
+        raise DataError(listed(all_mistakes))
+    drawn = sets
     if wanted.limit is not None and wanted.limit < len(sets):
         chosen = np.random.default_rng(wanted.seed).choice(len(sets), size=wanted.limit, replace=False)
-        kept = [sets[place] for place in sorted(chosen.tolist())]
-    common = wanted.values or in_order(v for documents in kept for v in documents.values(wanted.attribute))
-    declared = tuple(common if wanted.values else _declared(documents, wanted.attribute, common) for documents in kept)
+        drawn = [sets[place] for place in sorted(chosen.tolist())]
+    common = wanted.values or in_order(v for documents in drawn for v in documents.values(wanted.attribute))
+    declared = tuple(common if wanted.values else _declared(documents, wanted.attribute, common) for documents in drawn)
     values = tuple(dict.fromkeys(value for values in declared for value in values))
     return AuditInput(
-        sets=tuple(kept),
+        sets=tuple(drawn),
         attribute=wanted.attribute,
         values=values,
         declared=declared,
         systems=tuple(systems),
         documents=str(wanted.documents),
         documents_digest=documents_digest,
-        n_not_drawn=len(sets) - len(kept),
+        n_not_drawn=len(sets) - len(drawn),
         labels=read_labels(wanted.labels, wanted.attribute, values),
     )
 
@@ -239,10 +239,10 @@ def _attribute_mistakes(sets: Sequence[DocumentSet], wanted: AuditFiles) -> Iter
                 f"{wanted.documents}: set {documents.id!r}: document {', '.join(map(repr, lacking[:5]))} has no attribute "
                 f"{name!r}; give it one or take it out"
             )
-    found = dict.fromkeys(value for documents in sets for value in documents.values(name))
-    for value in found if wanted.values else ():
+    present = dict.fromkeys(value for documents in sets for value in documents.values(name))
+    for value in present if wanted.values else ():
         if value not in wanted.values:
-            yield f"--values {','.join(wanted.values)}: documents also have {name} {value!r}; name all of {', '.join(found)}"
+            yield f"--values {','.join(wanted.values)}: documents also have {name} {value!r}; name all of {', '.join(present)}"
 
 
 def _label_mistakes(wanted: AuditFiles) -> Iterable[str]:
@@ -284,8 +284,8 @@ def _with_places(
     if not wanted.orders:
         return list(systems)
     files = dict(wanted.orders)
-    others = [label for label, _ in wanted.summaries[1:]]
-    if set(files) != set(others) or len(files) < len(wanted.orders) or wanted.references:
+    labels = [label for label, _ in wanted.summaries[1:]]
+    if set(files) != set(labels) or len(files) < len(wanted.orders) or wanted.references:
         mistakes.append(
             f"--order is given for {', '.join(files)}: the first of --summaries is of the documents in their own "
             f"order, and each of "
@@ -296,7 +296,7 @@ def _with_places(
     def placed(system: AuditedSystem) -> AuditedSystem:
         path = files.get(system.label)
         places = None if path is None else read_places(path, sets, wanted.attribute, wanted.columns)
-        if places and all(list(its) == sorted(its) for its in places.values()):
+        if places and all(list(order) == sorted(order) for order in places.values()):
             raise DataError(
                 f"--order {system.label}={path}: has the documents in the same order as {wanted.documents}; name the file that "
                 f"{system.label} was made from, or leave both out"
@@ -307,31 +307,33 @@ def _with_places(
 
 
 def _each(
-    systems: Sequence[AuditedSystem], made: Callable[[AuditedSystem], AuditedSystem], mistakes: list[str]
+    systems: Sequence[AuditedSystem], change: Callable[[AuditedSystem], AuditedSystem], mistakes: list[str]
 ) -> list[AuditedSystem]:
     """The systems as they are made again; those that cannot be are absent, and among the mistakes."""
-    found = []
+    changed = []
     for system in systems:
         try:
-            found.append(made(system))
+            changed.append(change(system))
         except EvenhandError as error:
             mistakes.append(str(error))
-    return found
+    return changed
 
 
 def _references(sets: Sequence[DocumentSet], wanted: AuditFiles, place: int, mistakes: list[str]) -> AuditedSystem:
-    found = {documents.id: documents.references[place - 1] for documents in sets if len(documents.references) >= place}
-    missing = [documents.id for documents in sets if documents.id not in found]
-    if missing and (not wanted.allow_missing or not found):
+    references = {
+        documents.id: documents.references[place - 1] for documents in sets if len(documents.references) >= place
+    }
+    missing = [documents.id for documents in sets if documents.id not in references]
+    if missing and (not wanted.allow_missing or not references):
         problem = (
             f"{len(missing):,} of {len(sets):,} sets have no reference {place}, for example {missing[0]!r}; "
             "--allow-missing leaves them out and counts them"
-            if found
+            if references
             else f"no set has a reference {place}"
         )
         mistakes.append(f"{wanted.documents}: {problem}")
     return AuditedSystem(
-        reference_label(place), str(wanted.documents), file_digest(file_of(wanted.documents, DOCUMENTS)), found
+        reference_label(place), str(wanted.documents), file_digest(file_of(wanted.documents, DOCUMENTS)), references
     )
 
 

@@ -17,28 +17,30 @@ FAMILIES = {"value-shares": "shares"}
 
 def page_numbers(audit: Audit) -> PageNumbers:
     """What a gate reads of an audit."""
-    whole = [summarised(each.label, audit.n_sets - len(each.missing), audit.n_sets) for each in audit.systems]
-    numbers = [*_of_audit(audit), *whole, *_audit_differences(audit)]
-    methods = {each.family: MeasureMethod(each.signature, each.by) for each in audit.measures}
+    n_summarised = [
+        summarised(system.label, audit.n_sets - len(system.missing), audit.n_sets) for system in audit.systems
+    ]
+    numbers = [*_of_audit(audit), *n_summarised, *_audit_differences(audit)]
+    methods = {note.family: MeasureMethod(note.signature, note.by) for note in audit.measures}
     return PageNumbers(
         Subject(audit.documents_digest, audit.sets, audit.attribute, methods=methods),
-        in_order(numbers, [each.label for each in audit.systems]),
+        in_order(numbers, [system.label for system in audit.systems]),
         audit.bootstrap,
     )
 
 
 def _of_audit(audit: Audit) -> Iterator[NamedNumber]:
-    signatures = {each.family: each.signature for each in audit.measures}
-    for each in (*audit.aggregates, *audit.by_value):
-        signature, gap = signatures[each.family], each.gap
-        yield _named(audit, each, each, (fold(each.kind.name),), (), signature)
-        if each.kind == COVERAGE_DIFFERENCE:
-            yield _named(audit, each, each, ("gap",), ("coverage",), signature)
-        if each.side is not None and (gap.reference or gap.withheld):
-            functions = ("gap", SHARE_GAP) if each.family == SHARES else ("gap",)
-            family = fold(FAMILIES.get(each.family, each.family))
-            found = _named(audit, each, gap, functions, (family,), signature)
-            yield replace(found, is_inside=gap.is_inside, accused=accused_bounds(gap), withheld=gap.withheld)
+    signatures = {note.family: note.signature for note in audit.measures}
+    for number in (*audit.aggregates, *audit.by_value):
+        signature, gap = signatures[number.family], number.gap
+        yield _named(audit, number, number, (fold(number.kind.name),), (), signature)
+        if number.kind == COVERAGE_DIFFERENCE:
+            yield _named(audit, number, number, ("gap",), ("coverage",), signature)
+        if number.side is not None and (gap.reference or gap.withheld):
+            functions = ("gap", SHARE_GAP) if number.family == SHARES else ("gap",)
+            family = fold(FAMILIES.get(number.family, number.family))
+            named_gap = _named(audit, number, gap, functions, (family,), signature)
+            yield replace(named_gap, is_inside=gap.is_inside, accused=accused_bounds(gap), withheld=gap.withheld)
 
 
 def _named(
@@ -53,29 +55,31 @@ def _named(
 
 def _audit_differences(audit: Audit) -> Iterator[NamedNumber]:
     """Every later system less the first, over the sets that both rest on."""
-    found = list(_of_audit(audit))
+    numbers = list(_of_audit(audit))
     first = audit.systems[0].label
-    reference = {(each.functions, each.measures, each.side): each for each in found if each.system == first}
-    for each in found:
-        other = reference.get((each.functions, each.measures, each.side))
-        if other is not None and each.system != first:
-            yield minus(each, other, ("difference",), (each.functions[-1], *each.measures))
+    reference = {
+        (number.functions, number.measures, number.side): number for number in numbers if number.system == first
+    }
+    for number in numbers:
+        baseline = reference.get((number.functions, number.measures, number.side))
+        if baseline is not None and number.system != first:
+            yield minus(number, baseline, ("difference",), (number.functions[-1], *number.measures))
 
 
 class KindNames(Mapping[str, str]):
     """Limits' names of the kinds of numbers that all families have, which are asked for when a limit is read.
 
     Args:
-        others: that stand before them.
+        names: those that stand before them.
         growing: those that grow by chance alone, or those that do not.
     """
 
-    def __init__(self, others: Mapping[str, str], *, growing: bool) -> None:
-        self._others, self._growing = others, growing
+    def __init__(self, names: Mapping[str, str], *, growing: bool) -> None:
+        self._first, self._growing = names, growing
 
     def _names(self) -> dict[str, str]:
         kinds = (kind for _, kind in kinds_by_name().values() if kind.grows_by_chance == self._growing)
-        return {**self._others, **{fold(kind.name): AS_SHOWN for kind in kinds}}
+        return {**self._first, **{fold(kind.name): AS_SHOWN for kind in kinds}}
 
     def __getitem__(self, name: str) -> str:
         return self._names()[name]

@@ -49,7 +49,7 @@ def read_measures(text: str) -> tuple[str, ...]:
     if unknown or not named:
         name = unknown[0] if unknown else ""
         called = name.lower().replace(" ", "-").replace("_", "-")
-        family = next((each for each in known if called in MEASURES[each].other_names), "")
+        family = next((measure for measure in known if called in MEASURES[measure].other_names), "")
         wrong = "no measure is named." if not unknown else f"measure {name!r} is not known{did_you_mean(name, known)}"
         wrong = f"{name!r} is one of {family!r}." if family else wrong
         raise DataError(f"--measures {text!r}: {wrong} Measures are {', '.join(known)}")
@@ -79,12 +79,12 @@ def read_tone(text: str) -> ToneSection:
     return _section("tone", text, ToneSection, None)
 
 
-def read_option_entries(entries: Sequence[str], taken: Collection[str]) -> dict[str, Any]:
+def read_option_entries(entries: Sequence[str], reserved: Collection[str]) -> dict[str, Any]:
     """Options of measures' own from the command line: NAME=VALUE, the value in YAML.
 
     Args:
         entries: as they were given.
-        taken: names of the command line's own options.
+        reserved: names of the command line's own options.
 
     Raises:
         DataError: one is written otherwise, is given twice, or has an option of the command line; all are listed.
@@ -96,7 +96,7 @@ def read_option_entries(entries: Sequence[str], taken: Collection[str]) -> dict[
         name = name.strip().replace("-", "_")
         if not equals or not name:
             mistakes.append(f"--option {shown_override(entry)}: write NAME=VALUE, for example depth=3")
-        elif name in taken:
+        elif name in reserved:
             mistakes.append(
                 f"--option {shown_override(entry)}: is no measure's own; write --{name.replace('_', '-')} VALUE"
             )
@@ -123,8 +123,8 @@ def own_options(core: Collection[str] = ()) -> dict[str, str]:
     for name in measure_names():
         for option in MEASURES[name].options.model_fields:
             if option in core or option in owners:
-                whose = f"measure {owners[option]!r}" if option in owners else "the audit"
-                raise PluginError(f"measure {name!r} has an option {option!r}, as {whose} has; have it renamed")
+                owner = f"measure {owners[option]!r}" if option in owners else "the audit"
+                raise PluginError(f"measure {name!r} has an option {option!r}, as {owner} has; have it renamed")
             owners[option] = name
     return owners
 
@@ -144,20 +144,22 @@ def read_own_options(options: Mapping[str, Any], measures: Sequence[str]) -> dic
     read: dict[str, Section] = {}
     for name in dict.fromkeys(owners.values()):
         kind = MEASURES[name].options
-        its = {option: value for option, value in options.items() if owners[option] == name}
+        values = {option: value for option, value in options.items() if owners[option] == name}
         usual = dict(kind())
-        for option in (each for each in its if name not in measures and its[each] != usual[each]):
+        for option in (option for option in values if name not in measures and values[option] != usual[option]):
             spelt = option.replace("_", "-")
             raise DataError(f"--{spelt} has no effect without measure {name!r}; add it to --measures")
         with explained("audit"):
-            read[name] = kind(**{option: _from_file(option, kind.model_fields[option], its[option]) for option in its})
+            read[name] = kind(
+                **{option: _from_file(option, kind.model_fields[option], values[option]) for option in values}
+            )
     return read
 
 
 def _from_file(option: str, field: FieldInfo, value: Any) -> Any:
     """The value, or the section that a file holds in its place."""
     annotated = get_args(field.annotation) or (field.annotation,)
-    sections = [each for each in annotated if isinstance(each, type) and issubclass(each, Section)]
+    sections = [kind for kind in annotated if isinstance(kind, type) and issubclass(kind, Section)]
     if not sections or not isinstance(value, str | Path):
         return value
     return load_section(local_path(Path(value)), sections[0], option.replace("_", " "))
@@ -181,38 +183,38 @@ def read_sections(
     with_model = []
     tools: tuple[tuple[Tool, str | None], ...] = (("matcher", matcher), ("entailer", entailer))
     for part, text in tools:
-        names, told = PARTS[part], those_using(part)
-        if text is not None and not set(told).intersection(measures):
-            raise DataError(f"--{part} has no effect without measure {told[0]!r}; add it to --measures")
+        names, users = PARTS[part], those_using(part)
+        if text is not None and not set(users).intersection(measures):
+            raise DataError(f"--{part} has no effect without measure {users[0]!r}; add it to --measures")
         if text in names and text not in WITHOUT_MODEL:
             with_model.append(part)
-    found = _models(models, with_model)
+    model_of = _models(models, with_model)
     return (
-        None if matcher is None else _section("matcher", matcher, MatcherSection, found.get("matcher")),
-        None if entailer is None else _section("entailer", entailer, EntailerSection, found.get("entailer")),
+        None if matcher is None else _section("matcher", matcher, MatcherSection, model_of.get("matcher")),
+        None if entailer is None else _section("entailer", entailer, EntailerSection, model_of.get("entailer")),
     )
 
 
-def _models(given: Sequence[str], able: Sequence[str]) -> dict[str, str]:
+def _models(entries: Sequence[str], able: Sequence[str]) -> dict[str, str]:
     """Part -> its model, of those parts that may have one."""
-    found: dict[str, str] = {}
-    for text in given:
+    model_of: dict[str, str] = {}
+    for text in entries:
         part, equals, name = text.partition("=")
         is_named = bool(equals) and part in PARTS
-        fitting = [each for each in able if each == part or not is_named]
+        fitting = [tool for tool in able if tool == part or not is_named]
         if len(fitting) != 1:
             raise DataError(
                 f"--model {text!r}: write --model matcher=NAME with --matcher bertscore or bartscore, --model entailer=NAME "
                 "with --entailer encoder or nli; other matchers and entailers have no model, and a file names its own"
             )
-        if fitting[0] in found:
-            raise DataError(f"--model {text!r}: the {fitting[0]} has model {found[fitting[0]]!r} already; name one")
-        found[fitting[0]] = name if is_named else text
-    return found
+        if fitting[0] in model_of:
+            raise DataError(f"--model {text!r}: the {fitting[0]} has model {model_of[fitting[0]]!r} already; name one")
+        model_of[fitting[0]] = name if is_named else text
+    return model_of
 
 
 def _section(part: Tool, text: str, model: type[S], model_name: str | None) -> S:
-    """By its name, or from the file that is named in place of one."""
+    """A section by its name, or from the file that is named in place of one."""
     names = PARTS[part]
     option = f"--{part} {text}"
     if text not in names:
@@ -226,8 +228,8 @@ def _section(part: Tool, text: str, model: type[S], model_name: str | None) -> S
     try:
         return model.model_validate({"kind": text} | ({} if model_name is None else {"model": model_name}))
     except ValidationError as error:
-        said = "; ".join(problem["msg"].removeprefix("Value error, ") for problem in error.errors())
+        problems = "; ".join(problem["msg"].removeprefix("Value error, ") for problem in error.errors())
         raise DataError(
-            f"{option}{f' --model {model_name}' if model_name else ''}: {said}; write options other than the model in "
+            f"{option}{f' --model {model_name}' if model_name else ''}: {problems}; write options other than the model in "
             f"a file: --{part} FILE.yaml"
         ) from error

@@ -26,12 +26,12 @@ def oracle_summaries(
         n_documents: of a summary, or as many as there are.
         seed: of which documents are drawn.
     """
-    taken: dict[str, dict[str, str]] = {BALANCED: {}}
-    taken |= {f"only {value}": {} for documents in sets for value in documents.values(attribute)}
+    summaries: dict[str, dict[str, str]] = {BALANCED: {}}
+    summaries |= {f"only {value}": {} for documents in sets for value in documents.values(attribute)}
     generator = np.random.default_rng(seed)
     for documents in sets:
         by_value = {value: documents.select(attribute, value) for value in documents.values(attribute)}
-        sizes = {value: len(mine) for value, mine in by_value.items()}
+        sizes = {value: len(documents) for value, documents in by_value.items()}
         quotas = {BALANCED: group_quotas(sizes, min(n_documents, sum(sizes.values())), "proportional")}
         quotas |= {f"only {value}": {value: min(n_documents, size)} for value, size in sizes.items()}
         for label, wanted in quotas.items():
@@ -40,5 +40,5 @@ def oracle_summaries(
                 for value, n in wanted.items()
                 for place in generator.choice(sizes[value], n, replace=False)
             ]
-            taken[label][documents.id] = " ".join(texts[place] for place in generator.permutation(len(texts)))
-    return taken
+            summaries[label][documents.id] = " ".join(texts[place] for place in generator.permutation(len(texts)))
+    return summaries

@@ -62,7 +62,7 @@ class DocumentShares:
 
     # its share of the documents' words and of the summary's that are in documents
     source: Floats
-    found: Floats
+    observed: Floats
     # what is expected of the latter: by taste, and by taste within the room of each value
     expected: Floats
     within: Floats
@@ -70,7 +70,7 @@ class DocumentShares:
     home: Places
     third: Places
     # thirds that can be told from the values
-    told: Bools
+    is_told: Bools
     # words of the summary that are in documents
     mass: float
 
@@ -107,39 +107,39 @@ class Order:
             return Unscored(NO_MATCH if len(credit.source.tokens) else NO_SOURCE_MASS)
         home = thirds(range(len(item.documents)))
         third = home if item.places is None else thirds(item.places)
-        return Placed(credit, item.labels, tuple(each.text for each in item.documents), home, third)
+        return Placed(credit, item.labels, tuple(document.text for document in item.documents), home, third)
 
-    def rooms(self, found: Sequence[Placed | Unscored]) -> list[DocumentShares | None]:
-        """Of one system's summaries, whose taste is learned from all of them; None of those without words."""
-        placed = [each for each in found if isinstance(each, Placed)]
-        sources = sources_of(tuple(each.credit.source for each in placed))
-        shares = iter(sources.expected([each.credit.amounts for each in placed]))
-        return [_room(each, next(shares)) if isinstance(each, Placed) else None for each in found]
+    def rooms(self, answers: Sequence[Placed | Unscored]) -> list[DocumentShares | None]:
+        """Rooms of one system's summaries, whose taste is learned from all of them; None for those without words."""
+        placed = [answer for answer in answers if isinstance(answer, Placed)]
+        sources = sources_of(tuple(answer.credit.source for answer in placed))
+        shares = iter(sources.expected([answer.credit.amounts for answer in placed]))
+        return [_room(answer, next(shares)) if isinstance(answer, Placed) else None for answer in answers]
 
-    def figures(self, found: Sequence[Placed | Unscored]) -> Figures:
+    def figures(self, answers: Sequence[Placed | Unscored]) -> Figures:
         """The sums of all sets."""
-        columns, told = np.zeros((len(found), 4, len(THIRDS))), np.zeros((len(found), len(THIRDS)), dtype=bool)
-        gaps = np.full(len(found), np.nan)
-        leftover: list[tuple[Leftover, ...]] = [() for _ in found]
-        rooms = self.rooms(found)
-        for row, (each, its) in enumerate(zip(rooms, found, strict=True)):
-            if each is not None and isinstance(its, Placed) and each.told.any():
-                shares = [by_third(share, each.third) for share in (each.source, each.found, each.within)]
-                columns[row], told[row] = each.mass * each.told * [np.ones(len(THIRDS)), *shares], each.told
+        columns, is_told = np.zeros((len(answers), 4, len(THIRDS))), np.zeros((len(answers), len(THIRDS)), dtype=bool)
+        gaps = np.full(len(answers), np.nan)
+        leftover: list[tuple[Leftover, ...]] = [() for _ in answers]
+        rooms = self.rooms(answers)
+        for row, (room, answer) in enumerate(zip(rooms, answers, strict=True)):
+            if room is not None and isinstance(answer, Placed) and room.is_told.any():
+                shares = [by_third(share, room.third) for share in (room.source, room.observed, room.within)]
+                columns[row], is_told[row] = room.mass * room.is_told * [np.ones(len(THIRDS)), *shares], room.is_told
                 gaps[row] = np.abs(shares[1] - shares[2]).max()
-                leftover[row] = tuple(_leftover(each, its))
+                leftover[row] = tuple(_leftover(room, answer))
         without_blocks = [
-            Unscored(BLOCKS) if room is not None and not room.told.any() else each
-            for room, each in zip(rooms, found, strict=True)
+            Unscored(BLOCKS) if room is not None and not room.is_told.any() else answer
+            for room, answer in zip(rooms, answers, strict=True)
         ]
         quantities = quantities_of(self.by, ROWS, THIRDS)
         return Figures(
             quantities=quantities,
-            columns=columns.reshape(len(found), -1),
+            columns=columns.reshape(len(answers), -1),
             reduce=lambda sums: in_order(_shares(sums)[:2]),
             expect=lambda sums: in_order((np.nan, _shares(sums)[2])),
-            nulls=tuple(WITHIN if each.kind == PLACE_IN_SUMMARIES else "" for each in quantities),
-            rests_on=np.repeat(told, len(ROWS), axis=1),
+            nulls=tuple(WITHIN if quantity.kind == PLACE_IN_SUMMARIES else "" for quantity in quantities),
+            rests_on=np.repeat(is_told, len(ROWS), axis=1),
             leftover=tuple(leftover),
             weights=columns[:, 0],
             unfairness=gaps,
@@ -151,21 +151,21 @@ class Order:
         """No number is of all places together."""
         raise NotImplementedError(kind)
 
-    def example(self, item: LabelledSummary, found: Placed, left_out: tuple[str, ...] | None = None) -> TakenApart:
+    def example(self, item: LabelledSummary, answer: Placed, left_out: tuple[str, ...] | None = None) -> TakenApart:
         """The thirds side by side, and for each sentence how many of its words each third has."""
-        words = found.credit.source.words
+        words = answer.credit.source.words
         source, summary = (
-            by_third(share / share.sum(), found.third)
-            for share in (words, found.credit.source.by_document(found.credit.amounts))
+            by_third(share / share.sum(), answer.third)
+            for share in (words, answer.credit.source.by_document(answer.credit.amounts))
         )
         lacking = left_out or most(dict(zip(THIRDS, (source - summary).tolist(), strict=True)))
         parts = split_sentences(item.summary)
         lines = []
         for text in parts:
             credit = self.matcher.credit(replace(item, summary=text))
-            by_place = by_third(credit.source.by_document(credit.amounts), found.third)
+            by_place = by_third(credit.source.by_document(credit.amounts), answer.third)
             lines.append(SummaryUnit(text=text, takes=dict(zip(THIRDS, by_place.tolist(), strict=True))))
-        names = np.array(THIRDS)[found.third]
+        names = np.array(THIRDS)[answer.third]
         return TakenApart(
             measure=f"largest gap of a third to what is expected ({self.by})",
             columns=("share in sources", "share in summary"), takes_what="words, shared out among the documents that have them",
@@ -182,27 +182,27 @@ class Order:
 def _room(placed: Placed, share: Floats) -> DocumentShares:
     """The room of a set's documents, of whose sentences taste expects these shares."""
     source, mass = placed.credit.source, float(placed.credit.amounts.sum())
-    found, expected = source.by_document(placed.credit.amounts) / mass, source.by_document(share)
+    observed, expected = source.by_document(placed.credit.amounts) / mass, source.by_document(share)
     return DocumentShares(
-        source.words / source.words.sum(), found, expected, expected_within(found, expected, placed.labels), placed.home,
+        source.words / source.words.sum(), observed, expected, expected_within(observed, expected, placed.labels), placed.home,
         placed.third, can_be_told(placed.labels, placed.third), mass,
     )  # fmt: skip
 
 
 def _leftover(room: DocumentShares, placed: Placed) -> Iterator[Leftover]:
-    """Of the documents of each value by themselves."""
+    """Leftovers of a set: of the documents of each value by themselves."""
     labels = np.array(placed.labels)
     for label in np.unique(labels):
-        its = labels == label
-        beyond = room.mass * (room.found - room.within)[its]
-        texts = [text for text, is_in in zip(placed.texts, its, strict=True) if is_in]
-        yield Leftover.of(beyond, room.third[its].tolist(), room.mass * float(its.mean()), texts)
+        is_label = labels == label
+        beyond = room.mass * (room.observed - room.within)[is_label]
+        texts = [text for text, is_in in zip(placed.texts, is_label, strict=True) if is_in]
+        yield Leftover.of(beyond, room.third[is_label].tolist(), room.mass * float(is_label.mean()), texts)
 
 
 def _shares(sums: Floats) -> list[Floats]:
     """Shares of the thirds in sources and summaries, and the latter as expected, weighed by matched words, (..., thirds) each."""
     mass, *shares = np.moveaxis(sums.reshape(*sums.shape[:-1], 4, len(THIRDS)), -2, 0)
-    return [over(each, mass) for each in shares]
+    return [over(share, mass) for share in shares]
 
 
 def effects_of(measured: Sequence[Measured], plan: Bootstrap) -> tuple[tuple[Number, ...], NullDraws]:
@@ -212,14 +212,18 @@ def effects_of(measured: Sequence[Measured], plan: Bootstrap) -> tuple[tuple[Num
         measured: of this family, by each order of one summarizer, that of the file first.
         plan: seed of the tests.
     """
-    rooms = [each.family.rooms(each.found) for each in measured if isinstance(each.family, Order)]
+    rooms = [
+        measurement.family.rooms(measurement.answers)
+        for measurement in measured
+        if isinstance(measurement.family, Order)
+    ]
     rows = [
         sums_of_orders(
-            np.array([each.found - each.expected for each in orders]), np.array([each.mass for each in orders]),
-            np.array([each.third for each in orders]), orders[0].home,
+            np.array([room.observed - room.expected for room in orders]), np.array([room.mass for room in orders]),
+            np.array([room.third for room in orders]), orders[0].home,
         )
         for of_set in zip(*rooms, strict=True)
-        if len(orders := [each for each in of_set if each is not None]) == len(of_set)
+        if len(orders := [room for room in of_set if room is not None]) == len(of_set)
     ]  # fmt: skip
     columns = np.array(rows).reshape(-1, N_SUMS)
     names = [(follows, third) for follows in FOLLOWS for third in THIRDS]
@@ -231,11 +235,11 @@ def effects_of(measured: Sequence[Measured], plan: Bootstrap) -> tuple[tuple[Num
     added = added_by_sets(gaps, columns, np.ones((len(columns), len(names))))
     weights = np.full(added.shape, 1 / max(1, len(columns)))
     tests = flipped(np.where(np.isnan(estimate), np.nan, added), weights, plan)
-    made = tuple(
+    effects = tuple(
         Number(measure=follows, side=third, value=defined(float(estimate[k])), n_sets=len(columns))
         for k, (follows, third) in enumerate(names)
     )
-    return made, tests
+    return effects, tests
 
 
 def _opened(opening: Opening) -> Order:

@@ -48,17 +48,17 @@ def _subject(number: AuditNumber) -> str:
     return MEASURES[number.family].page.whose.format(value=number.side or "")
 
 
-def _evidence(audit: Audit, first: AuditNumber, others: Sequence[AuditNumber]) -> str:
+def _evidence(audit: Audit, first: AuditNumber, runners_up: Sequence[AuditNumber]) -> str:
     """The numbers behind the headline, and who else is off what is expected."""
     several = len(audit.systems) > 1
-    said = f"{capital(gap_words(first.gap))}, {counted(first.n_sets, 'document set')}."
+    lead = f"{capital(gap_words(first.gap))}, {counted(first.n_sets, 'document set')}."
     named = [
-        f"{each.side} {signed(100 * (each.gap.value or 0.0), 1)}{f' ({each.system})' if several else ''}"
-        for each in others[:MOST_OTHERS]
+        f"{number.side} {signed(100 * (number.gap.value or 0.0), 1)}{f' ({number.system})' if several else ''}"
+        for number in runners_up[:MOST_OTHERS]
     ]
-    more = f" and {len(others) - MOST_OTHERS} more" if len(others) > MOST_OTHERS else ""
-    also = [f"Also clear: {'; '.join(named)}{more}."] if named else []
-    return " ".join((said, *also, *filter(None, map(apart, audit.votes))))
+    excess = f" and {len(runners_up) - MOST_OTHERS} more" if len(runners_up) > MOST_OTHERS else ""
+    also = [f"Also clear: {'; '.join(named)}{excess}."] if named else []
+    return " ".join((lead, *also, *filter(None, map(apart, audit.votes))))
 
 
 def _picture(audit: Audit, numbers: Sequence[AuditNumber]) -> Picture | None:
@@ -67,25 +67,27 @@ def _picture(audit: Audit, numbers: Sequence[AuditNumber]) -> Picture | None:
     first = numbers[0]
     shown = MEASURES[first.family].page
     sources = in_sources(n for n in audit.by_value if n.family == first.family)
-    systems = [each.label for each in audit.systems]
+    systems = [system.label for system in audit.systems]
     rows = []
-    for value, mine in grouped(numbers, lambda each: each.side or "").items():
+    for value, of_value in grouped(numbers, lambda number: number.side or "").items():
         rows.append(
             PictureRow(
                 name=shown.row.format(value=value),
-                note=f"{counted(max(each.n_sets for each in mine), 'set')}{', few' if mine[0].is_small else ''}",
-                lanes=tuple(_lane(each, systems.index(each.system)) for each in mine),
+                note=f"{counted(max(number.n_sets for number in of_value), 'set')}{', few' if of_value[0].is_small else ''}",
+                lanes=tuple(_lane(number, systems.index(number.system)) for number in of_value),
                 reference=sources.get(value),
-                band=_expected(mine),
+                band=_expected(of_value),
             )
         )
-    what = "share of the summaries\u2019 words" if first.kind == SHARE_IN_SUMMARIES else first.kind.name
+    quantity = "share of the summaries\u2019 words" if first.kind == SHARE_IN_SUMMARIES else first.kind.name
     rows_are = shown.groups or audit.attribute
     return Picture(
         name=f"overview by {rows_are}",
         rows_are=rows_are,
-        title=f"{what.capitalize()} by {rows_are}, for each of {joined(systems, 3)}",
-        parts=(PicturePart(tuple(rows), "%" if first.kind.is_share else "", 1 if first.kind.is_share else 3, what),),
+        title=f"{quantity.capitalize()} by {rows_are}, for each of {joined(systems, 3)}",
+        parts=(
+            PicturePart(tuple(rows), "%" if first.kind.is_share else "", 1 if first.kind.is_share else 3, quantity),
+        ),
         reference="share of the documents" if first.family == SHARES else "in the documents",
         band="expected" if first.gap.blind is None else "expected, as wide as label-blind extracts are off it",
         keys=(
@@ -96,19 +98,19 @@ def _picture(audit: Audit, numbers: Sequence[AuditNumber]) -> Picture | None:
     )
 
 
-def _lane(each: AuditNumber, style: int) -> Lane:
-    value, gap, expected = each.value or 0.0, each.gap, each.gap.expected or 0.0
+def _lane(number: AuditNumber, style: int) -> Lane:
+    value, gap, expected = number.value or 0.0, number.gap, number.gap.expected or 0.0
     ends = (None if end is None else expected + end for end in (gap.low, gap.high))
-    low, high = cut_to((0.0, 1.0) if each.kind.is_share else None, value, *ends)
-    return Lane(each.system, (Mark(Number(value=value, low=low, high=high), style),), is_clear=gap.is_clear)
+    low, high = cut_to((0.0, 1.0) if number.kind.is_share else None, value, *ends)
+    return Lane(number.system, (Mark(Number(value=value, low=low, high=high), style),), is_clear=gap.is_clear)
 
 
-def _expected(mine: Sequence[AuditNumber]) -> tuple[float, float]:
+def _expected(numbers: Sequence[AuditNumber]) -> tuple[float, float]:
     """From the lowest to the highest that is expected under any system, as far as extracts that know no label are off it."""
     ends = [
-        end + sign * (each.gap.blind or 0.0)
-        for each in mine
-        for end in each.gap.between or (each.gap.expected or 0.0,)
+        end + sign * (number.gap.blind or 0.0)
+        for number in numbers
+        for end in number.gap.between or (number.gap.expected or 0.0,)
         for sign in (-1, 1)
     ]
     return min(ends), max(ends)
@@ -116,29 +118,31 @@ def _expected(mine: Sequence[AuditNumber]) -> tuple[float, float]:
 
 def _examples(audit: Audit, named: AuditNumber) -> Iterator[Block]:
     """The summaries that show best what the headline says, with the words marked that are of the named value."""
-    found = [each for each in audit.examples if (each.system, each.family) == (named.system, named.family)]
-    if not found:
+    examples = [
+        example for example in audit.examples if (example.system, example.family) == (named.system, named.family)
+    ]
+    if not examples:
         return
-    whose = _subject(named)
-    yield Heading("Look for yourself", lead=f"Marked: words of the summary that {whose} have, too.")
-    for example in found[:MOST_EXAMPLES]:
+    subject = _subject(named)
+    yield Heading("Look for yourself", lead=f"Marked: words of the summary that {subject} have, too.")
+    for example in examples[:MOST_EXAMPLES]:
         yield from _example(example, named.side or "")
 
 
 def _example(example: AuditExample, value: str) -> Iterator[Block]:
-    side = next((each for each in example.sides if each.name == value), None)
+    side = next((side for side in example.sides if side.name == value), None)
     yield Heading(set_name(example), 3, note=_of_side(example, side) if side and example.is_share else "")
     words = {word for line in example.lines for word in line.words.get(value, ())}
     yield marked(" ".join(line.text for line in example.lines), words, f"{example.system}:")
     if value in example.left_out and example.documents:
         shown = example.documents[:MOST_DOCUMENTS]
-        rest = len(example.documents) - len(shown)
+        n_more = len(example.documents) - len(shown)
         for text in shown:
             yield marked(text, words, "Document:")
-        if rest:
-            yield Prose(f"{counted(rest, 'more document')} in details.html.", "small")
+        if n_more:
+            yield Prose(f"{counted(n_more, 'more document')} in details.html.", "small")
 
 
 def _of_side(example: AuditExample, side: Side) -> str:
-    due = "of the documents" if example.columns[0] == SHARE_IN_SOURCES.name else "expected"
-    return f"{percent(side.summary, 0)} of this summary, {percent(side.source, 0)} {due}"
+    basis = "of the documents" if example.columns[0] == SHARE_IN_SOURCES.name else "expected"
+    return f"{percent(side.summary, 0)} of this summary, {percent(side.source, 0)} {basis}"

@@ -55,29 +55,31 @@ class OwnMeasure:
     @property
     def signature(self) -> str:
         """Name and bytes of the modules whose functions are called."""
-        called = [f"{each.__module__}:{_file_digest(each)}" for each in (self.score, self.expected) if each]
+        called = [
+            f"{function.__module__}:{_file_digest(function)}" for function in (self.score, self.expected) if function
+        ]
         return "|".join((self.name, *dict.fromkeys(called), *(["by value"] if self.values else []), "v:1"))
 
     def measure(self, items: Sequence[LabelledSummary]) -> list[OwnScore | Unscored]:
         """What the function gives for each."""
         return list(map(self._scored, items))
 
-    def figures(self, found: Sequence[OwnScore | Unscored]) -> Figures:
+    def figures(self, answers: Sequence[OwnScore | Unscored]) -> Figures:
         """Means over document sets."""
         sides = self.values or (None,)
-        columns: Floats = np.zeros((3, len(found), len(sides)))
-        for row, each in enumerate(found):
-            if isinstance(each, OwnScore):
+        columns: Floats = np.zeros((3, len(answers), len(sides)))
+        for row, answer in enumerate(answers):
+            if isinstance(answer, OwnScore):
                 for place, side in enumerate(sides):
-                    if side in each.numbers:
-                        columns[:, row, place] = 1.0, each.numbers[side], each.expected.get(side, 0.0)
+                    if side in answer.numbers:
+                        columns[:, row, place] = 1.0, answer.numbers[side], answer.expected.get(side, 0.0)
         return Figures(
             quantities=tuple(Quantity(Measure(self.kind), side) for side in sides),
             columns=np.hstack([*columns]),
             reduce=lambda sums: self._means(sums, 1),
             rests_on=columns[0] > 0,
-            unfairness=np.full(len(found), np.nan),
-            left_out=reasons(found),
+            unfairness=np.full(len(answers), np.nan),
+            left_out=reasons(answers),
             expect=(lambda sums: self._means(sums, 2)) if self.expected else None,
             nulls=(self.null,) * len(sides) if self.expected else (),
         )
@@ -86,7 +88,7 @@ class OwnMeasure:
         """What the mean says."""
         return self.means.format(point=point)
 
-    def example(self, item: LabelledSummary, found: Any, left_out: tuple[str, ...] | None = None) -> TakenApart:
+    def example(self, item: LabelledSummary, answer: Any, left_out: tuple[str, ...] | None = None) -> TakenApart:
         """Of a function nothing is known that could be shown of a summary."""
         raise NotImplementedError(self.name)
 
@@ -99,9 +101,9 @@ class OwnMeasure:
             return Unscored(EMPTY_SUMMARY)
         numbers = self._numbers(self.score, item)
         expected = self._numbers(self.expected, item) if self.expected else {}
-        for each in (numbers, expected):
-            if isinstance(each, str):
-                return Unscored(each)
+        for outcome in (numbers, expected):
+            if isinstance(outcome, str):
+                return Unscored(outcome)
         assert not isinstance(numbers, str) and not isinstance(expected, str), "texts are reasons"
         if self.expected and numbers.keys() != expected.keys():
             raise PluginError(
@@ -113,27 +115,27 @@ class OwnMeasure:
     def _numbers(self, function: Score, item: LabelledSummary) -> dict[str | None, float] | str:
         """What the function gives by value, or why it gives nothing."""
         with blamed(self.name, f"set {item.id!r}"):
-            given = function(item)
-        if given is None or isinstance(given, str):
-            return given or NO_NUMBER
-        if isinstance(given, Mapping) is not bool(self.values):
-            raise self._error(item, given, "a dict of attribute values" if self.values else "a number")
+            answer = function(item)
+        if answer is None or isinstance(answer, str):
+            return answer or NO_NUMBER
+        if isinstance(answer, Mapping) is not bool(self.values):
+            raise self._error(item, answer, "a dict of attribute values" if self.values else "a number")
         numbers: dict[str | None, float] = {}
-        for side, number in given.items() if isinstance(given, Mapping) else [(None, given)]:
+        for side, number in answer.items() if isinstance(answer, Mapping) else [(None, answer)]:
             if side not in self.values and self.values:
-                raise self._error(item, given, f"numbers of {', '.join(self.values)} alone")
+                raise self._error(item, answer, f"numbers of {', '.join(self.values)} alone")
             if isinstance(number, bool | np.bool_) or not isinstance(number, Real):
-                raise self._error(item, given, "numbers")
+                raise self._error(item, answer, "numbers")
             if not isfinite(number):
                 return f"the measure gives {float(number)}"
             if wrong := _out_of_range(self.kind, float(number)):
-                raise self._error(item, given, wrong)
+                raise self._error(item, answer, wrong)
             numbers[side] = float(number)
         return numbers or NO_NUMBER
 
-    def _error(self, item: LabelledSummary, given: object, wanted: str) -> PluginError:
+    def _error(self, item: LabelledSummary, answer: object, wanted: str) -> PluginError:
         return PluginError(
-            f"measure {self.name!r}, set {item.id!r}: gives {str(given)[:80]!r} ({type(given).__name__}), and must give "
+            f"measure {self.name!r}, set {item.id!r}: gives {str(answer)[:80]!r} ({type(answer).__name__}), and must give "
             f"{wanted}, or a text that says why there is none"
         )
 
@@ -192,7 +194,7 @@ def _file_digest(function: Score) -> str:
 
 
 def _names(numbers: Mapping[str | None, float]) -> str:
-    return ", ".join(str(each) for each in numbers) or "none"
+    return ", ".join(str(side) for side in numbers) or "none"
 
 
 def _out_of_range(kind: NumberKind, number: float) -> str:

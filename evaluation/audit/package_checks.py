@@ -12,12 +12,12 @@ from .kinds import NumberKind
 
 
 @contextmanager
-def blamed(family: str, what: str) -> Iterator[None]:
+def blamed(family: str, subject: str) -> Iterator[None]:
     """Where code of a package runs: whatever it raises ends in one message.
 
     Args:
         family: whose code it is.
-        what: it is run for: "set 'a'".
+        subject: it is run for: "set 'a'".
 
     Raises:
         PluginError: it raised something, or would have ended the process.
@@ -28,8 +28,8 @@ def blamed(family: str, what: str) -> Iterator[None]:
         raise
     except (Exception, SystemExit) as error:
         raise PluginError(
-            f"measure {family!r}, {what}: {type(error).__name__}: {error}; mend the package that brings it, or leave it out of "
-            "--measures"
+            f"measure {family!r}, {subject}: {type(error).__name__}: {error}; mend the package that brings it, or leave it out "
+            "of --measures"
         ) from error
 
 
@@ -55,10 +55,10 @@ def refuse_unfit(family: str, kinds: Sequence[NumberKind], figures: object, n_se
         f"nulls must be none, or {n} with expect": bool(figures.nulls)
         and (len(figures.nulls) != n or figures.expect is None),
         "quantities must be of the kinds that the family declares": any(
-            each.kind not in kinds for each in figures.quantities
+            quantity.kind not in kinds for quantity in figures.quantities
         ),
     }
-    wrong = [what for what, is_so in mistakes.items() if is_so]
+    wrong = [mistake for mistake, is_so in mistakes.items() if is_so]
     for quantity, number in zip(figures.quantities, numbers if not wrong else (), strict=not wrong):
         low = -1.0 if quantity.kind.is_difference else 0.0
         if quantity.kind.is_share and not np.isnan(number) and not low - NOISE <= number <= 1 + NOISE:

@@ -71,7 +71,7 @@ MOST_SIDE_BY_SIDE = 4
 def page(audit: Audit) -> Page:
     """The audit as blocks."""
     audit = with_names(audit)
-    made = Page(
+    audit_page = Page(
         kind="audit",
         about=f"{counted(len(audit.systems), 'system')} on {counted(audit.n_sets, 'document set')} of {audit.documents}, by "
         f"{audit.attribute}",
@@ -93,12 +93,12 @@ def page(audit: Audit) -> Page:
         "and seed.",
         overview=overview(audit),
     )
-    return with_gate(made, audit.gate)
+    return with_gate(audit_page, audit.gate)
 
 
 def _values(audit: Audit) -> Iterator[Block]:
-    made = value_tables(audit)
-    if not made:
+    tables = value_tables(audit)
+    if not tables:
         return
     yield Heading(f"By {audit.attribute}")
     if any(n.kind in DRAWN for n in audit.by_value):
@@ -108,13 +108,13 @@ def _values(audit: Audit) -> Iterator[Block]:
             "lead",
         )
     folded: list[Block] = []
-    for system, found in made.items():
+    for system, system_table in tables.items():
         yield Heading(system, 3)
-        yield found.without(*PUBLISHED)
-        names = [column.name for column in found.columns]
+        yield system_table.without(*PUBLISHED)
+        names = [column.name for column in system_table.columns]
         if any(name in PUBLISHED for name in names):
-            others = [name for name in names if name not in (audit.attribute, *PUBLISHED)]
-            published = replace(found.without(*others), name=f"{found.name}, published measures")
+            unpublished = [name for name in names if name not in (audit.attribute, *PUBLISHED)]
+            published = replace(system_table.without(*unpublished), name=f"{system_table.name}, published measures")
             folded += [Heading(published.name, 3), published]
     if folded:
         yield Details(f"Published measures of each {noun(audit.attribute)}", tuple(folded))
@@ -124,9 +124,9 @@ def _values(audit: Audit) -> Iterator[Block]:
 def _reading(audit: Audit) -> Prose:
     """How the numbers by value are read, and by which null they are expected."""
     nulls = dict.fromkeys(n.gap.reference for n in audit.by_value if MEASURES[n.family].page.table is None)
-    said = [f"{null}: {NULLS[null]}" for null in nulls if null in NULLS]
-    how = f" Expected by {'; by '.join(said)}. p: {P_IN_WORDS}" if said else ""
-    few = (
+    meanings = [f"{null}: {NULLS[null]}" for null in nulls if null in NULLS]
+    how = f" Expected by {'; by '.join(meanings)}. p: {P_IN_WORDS}" if meanings else ""
+    few_note = (
         f" What is marked few rests on {few_label('to be compared')}."
         if any(n.is_small for n in audit.by_value)
         else ""
@@ -135,7 +135,7 @@ def _reading(audit: Audit) -> Prose:
     return Prose(
         "n counts sets. Shortfall is by how many points a value's share falls short of its due share, 0 when it does "
         "not. Coverage: of the summary's units that any document has, the share that a document has, on average; its "
-        f"difference is to all documents of the set.{how}{few}{f' {narrow}' if narrow else ''}",
+        f"difference is to all documents of the set.{how}{few_note}{f' {narrow}' if narrow else ''}",
         "lead",
     )
 
@@ -148,9 +148,9 @@ def value_tables(audit: Audit) -> dict[str, Table]:
     numbers = [n for n in audit.by_value if MEASURES[n.family].page.table is None]
     with_gap = {n.measure for n in numbers if n.gap.reference and n.kind.names}
     tables = {}
-    for system, its in grouped(numbers, lambda each: each.system).items():
-        mine = {(n.measure, n.side): n for n in its}
-        measures = {n.measure: n for n in its}
+    for system, of_system in grouped(numbers, lambda number: number.system).items():
+        by_cell = {(n.measure, n.side): n for n in of_system}
+        measures = {n.measure: n for n in of_system}
         columns: list[Column] = []
         for name, first in measures.items():
             columns.append(Column(first.kind.name, note=f"({first.by})" if first.by else ""))
@@ -158,16 +158,17 @@ def value_tables(audit: Audit) -> dict[str, Table]:
                 columns.append(gap_column(n for n in numbers if n.measure == name))
         heads: Heads = (audit.attribute, "sets", "documents", *columns)
         rows = (
-            _value_row(note, [mine.get((each, note.value)) for each in measures], with_gap) for note in audit.values
+            _value_row(note, [by_cell.get((measure, note.value)) for measure in measures], with_gap)
+            for note in audit.values
         )
         tables[system] = table(f"{system} by {audit.attribute}", heads, rows)
     return tables
 
 
-def _value_row(note: ValueNote, found: Sequence[AuditNumber | None], with_gap: Collection[str]) -> Row:
+def _value_row(note: ValueNote, numbers: Sequence[AuditNumber | None], with_gap: Collection[str]) -> Row:
     cells: list[Cell] = []
-    for each in filter(None, found):
-        cells += [shown(each, 1, rests_on(each)), *(gap_of(each) if each.measure in with_gap else ())]
+    for number in filter(None, numbers):
+        cells += [shown(number, 1, rests_on(number)), *(gap_of(number) if number.measure in with_gap else ())]
     return row(note.value, count(note.n_sets), count(note.n_documents), *cells)
 
 
@@ -182,13 +183,13 @@ def _measures(audit: Audit) -> Iterator[Block]:
         several = len(audit.systems) > 1
         yield Items(
             tuple(
-                Prose(f"{each.measure}: {each.sentence}", head=each.system if several else "")
-                for each in audit.represented
+                Prose(f"{finding.measure}: {finding.sentence}", head=finding.system if several else "")
+                for finding in audit.represented
             )
         )
-    for each in audit.measures:
-        if each.family not in CORE:
-            yield from group_table(audit, each.family, level=3)
+    for note in audit.measures:
+        if note.family not in CORE:
+            yield from group_table(audit, note.family, level=3)
 
 
 def _aggregates(audit: Audit) -> Table:
@@ -218,16 +219,16 @@ def _aggregates(audit: Audit) -> Table:
 def not_measured(audit: Audit) -> str:
     """Which measures are undefined of which systems, and why; "" where all are defined."""
     measures: dict[tuple[str, str], list[str]] = {}
-    for each in audit.aggregates:
-        if each.value is None:
-            why = " ".join(filter(None, (each.sentence, _why_left_out(each))))
-            measures.setdefault((each.system, why), []).append(each.measure)
-    return " ".join(f"Not measured of {system}: {', '.join(its)}. {why}" for (system, why), its in measures.items())
+    for number in audit.aggregates:
+        if number.value is None:
+            why = " ".join(filter(None, (number.sentence, _why_left_out(number))))
+            measures.setdefault((number.system, why), []).append(number.measure)
+    return " ".join(f"Not measured of {system}: {', '.join(names)}. {why}" for (system, why), names in measures.items())
 
 
 def _why_left_out(number: AuditNumber) -> str:
-    said = ", ".join(f"{n:,} {reason}" for reason, n in number.reasons.items())
-    return f"Left out: {said}." if said else ""
+    counts = ", ".join(f"{n:,} {reason}" for reason, n in number.reasons.items())
+    return f"Left out: {counts}." if counts else ""
 
 
 def beside(audit: Audit) -> Iterator[Block]:
@@ -246,18 +247,18 @@ def beside(audit: Audit) -> Iterator[Block]:
 def beside_table(audit: Audit) -> Table:
     """A row for each number, a group for each system."""
     columns: Columns[AuditNumber] = {
-        "measure": lambda each: each.measure,
-        Column("", "long"): lambda each: each.how,
+        "measure": lambda number: number.measure,
+        Column("", "long"): lambda number: number.how,
         # the user's name, which may be that of another column
-        Column(audit.attribute): lambda each: each.side or "",
-        "value": lambda each: replace(shown(each), bounds=None if each.low is None else bounds(each), note=""),
-        "expected": lambda each: NumberCell(each.gap.expected, places=2, unit="%"),
-        "p": lambda each: NumberCell(each.p_value, unit="p"),
-        "sets": lambda each: count(each.n_sets),
+        Column(audit.attribute): lambda number: number.side or "",
+        "value": lambda number: replace(shown(number), bounds=None if number.low is None else bounds(number), note=""),
+        "expected": lambda number: NumberCell(number.gap.expected, places=2, unit="%"),
+        "p": lambda number: NumberCell(number.p_value, unit="p"),
+        "sets": lambda number: count(number.n_sets),
     }
     groups = [
-        group(rows_of(its, columns), system if len(audit.systems) > 1 else "")
-        for system, its in grouped(audit.beside, lambda each: each.system).items()
+        group(rows_of(numbers, columns), system if len(audit.systems) > 1 else "")
+        for system, numbers in grouped(audit.beside, lambda number: number.system).items()
     ]
     return table("what papers report besides", columns, groups)
 
@@ -277,8 +278,11 @@ def _made(audit: Audit) -> Iterator[Block]:
     facts: tuple[Fact, ...] = (
         ("documents", code(f"{audit.documents} {audit.documents_digest}")),
         *(
-            (each.label, code(f"{each.source} {each.digest}", counted(each.n_summaries, "summary", "summaries")))
-            for each in audit.systems
+            (
+                system.label,
+                code(f"{system.source} {system.digest}", counted(system.n_summaries, "summary", "summaries")),
+            )
+            for system in audit.systems
         ),
         *((measure.family, code(measure.signature)) for measure in audit.measures),
         *([("expected", expected)] if expected else []),
@@ -291,22 +295,22 @@ def _made(audit: Audit) -> Iterator[Block]:
 def _named(audit: Audit) -> Iterator[Block]:
     """Who is represented less or more under each system, by each family that names somebody, and where to look."""
     several = len(audit.systems) > 1
-    said = [Prose(text) for text in (*_side_by_side(audit), *filter(None, map(apart, audit.votes)))]
+    paragraphs = [Prose(text) for text in (*_side_by_side(audit), *filter(None, map(apart, audit.votes)))]
     for system in audit.systems:
-        found = speaking([each for each in audit.represented if each.system == system.label])
+        findings = speaking([finding for finding in audit.represented if finding.system == system.label])
         # the headline has the first numbers of one system, and the table those of several
-        if several and found:
-            sentences = (text for each in found for text in (each.sentence, *_look_first(audit, each)))
-            said.append(Prose(" ".join(sentences), head=f"{system.label}:"))
-        elif found:
-            first, *others = found
+        if several and findings:
+            sentences = (text for finding in findings for text in (finding.sentence, *_look_first(audit, finding)))
+            paragraphs.append(Prose(" ".join(sentences), head=f"{system.label}:"))
+        elif findings:
+            first, *tail = findings
             value = (first.under or first.over)[0]
             gap = gap_that_names(audit.by_value, first, value)
             sure = f"For {wording_of(first.family).subject.format(value=value)} the gap is {gap_words(gap)}."
-            said += map(Prose, (f"{first.sentence} {sure}", *first.details[1:], *_look_first(audit, first)))
-            for each in others:
-                said += map(Prose, (each.sentence, *each.details, *_look_first(audit, each)))
-    yield from items(said)
+            paragraphs += map(Prose, (f"{first.sentence} {sure}", *first.details[1:], *_look_first(audit, first)))
+            for finding in tail:
+                paragraphs += map(Prose, (finding.sentence, *finding.details, *_look_first(audit, finding)))
+    yield from items(paragraphs)
 
 
 def _side_by_side(audit: Audit) -> Iterator[str]:
@@ -314,20 +318,24 @@ def _side_by_side(audit: Audit) -> Iterator[str]:
     if len(audit.systems) < 2 or audit.orders:
         return
     known = [n for n in audit.by_value if n.kind == SHARE_IN_SUMMARIES and n.gap.reference]
-    told = [v.side for v in audit.votes if v.verdict in ("fairer", "less fair", "differs")]
-    clear = [each for each in known if each.gap.is_clear]
-    for value in [*told, *(n.side for n in sorted(clear or known, key=lambda each: -each.gap.size))][:1]:
-        mine = [each for each in known if each.side == value][:MOST_SIDE_BY_SIDE]
+    voted_values = [v.side for v in audit.votes if v.verdict in ("fairer", "less fair", "differs")]
+    clear = [number for number in known if number.gap.is_clear]
+    for value in [*voted_values, *(n.side for n in sorted(clear or known, key=lambda number: -number.gap.size))][:1]:
+        of_value = [number for number in known if number.side == value][:MOST_SIDE_BY_SIDE]
         sources = (n.value for n in audit.by_value if n.kind == SHARE_IN_SOURCES and n.side == value)
-        shares = [f"{n.system} {percent(n.value)} ({percent(n.gap.expected)})" for n in mine[1:]]
-        for n in mine[:1]:
+        shares = [f"{n.system} {percent(n.value)} ({percent(n.gap.expected)})" for n in of_value[1:]]
+        for n in of_value[:1]:
             would = f"{percent(n.gap.expected)} would be expected"
             shares.insert(0, f"{n.system} gives it {percent(n.value)} of the summaries' words ({would})")
-        unclear = "" if clear or told else "; none of this is clearly off what is expected"
+        unclear = "" if clear or voted_values else "; none of this is clearly off what is expected"
         yield f"{value} has {percent(next(sources, None))} of the documents' words; {joined(shares)}{unclear}."
 
 
-def _look_first(audit: Audit, found: Representation) -> list[str]:
+def _look_first(audit: Audit, finding: Representation) -> list[str]:
     """The summaries that show best what a family found, in a sentence; none where no examples were asked for."""
-    mine = [each.set_id for each in audit.examples if (each.system, each.family) == (found.system, found.family)]
-    return [f"Look first at the summaries of {', '.join(mine[:MOST_TO_LOOK_AT])}."] if mine else []
+    set_ids = [
+        example.set_id
+        for example in audit.examples
+        if (example.system, example.family) == (finding.system, finding.family)
+    ]
+    return [f"Look first at the summaries of {', '.join(set_ids[:MOST_TO_LOOK_AT])}."] if set_ids else []

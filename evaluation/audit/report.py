@@ -10,28 +10,28 @@ from .input import AuditInput
 from .page import page
 
 
-def _named(found: Content) -> str:
+def _named(content: Content) -> str:
     try:
-        labels = ", ".join(each["label"] for each in found["systems"])
-        named = f"the audit of {labels} on {found['documents']}, by {found['attribute']}"
+        labels = ", ".join(system["label"] for system in content["systems"])
+        named = f"the audit of {labels} on {content['documents']}, by {content['attribute']}"
     except (KeyError, TypeError):
         # of a version whose files had other keys
         named = "an earlier audit"
-    return named if called(found) == SCHEMA else f"{named}, in the format {called(found)}{_maker(found)}"
+    return named if called(content) == SCHEMA else f"{named}, in the format {called(content)}{_maker(content)}"
 
 
-def _maker(found: Content) -> str:
-    versions = found.get("versions")
+def _maker(content: Content) -> str:
+    versions = content.get("versions")
     by = versions.get("evenhand") if isinstance(versions, dict) else None
     return f" of evenhand {by}" if by else ""
 
 
-def _key(found: Content) -> Any:
-    if called(found) != SCHEMA:
+def _key(content: Content) -> Any:
+    if called(content) != SCHEMA:
         # a page of another version is not the same again
-        return called(found)
-    systems = [(each["label"], each["digest"]) for each in found["systems"]]
-    return found["documents_digest"], found["attribute"], systems
+        return called(content)
+    systems = [(system["label"], system["digest"]) for system in content["systems"]]
+    return content["documents_digest"], content["attribute"], systems
 
 
 AUDIT = Result(
@@ -44,9 +44,9 @@ AUDIT = Result(
 )
 
 
-def key_of(given: AuditInput) -> Any:
+def key_of(corpus: AuditInput) -> Any:
     """What makes an audit of the same again: documents, attribute and systems."""
-    return given.documents_digest, given.attribute, [(each.label, each.digest) for each in given.systems]
+    return corpus.documents_digest, corpus.attribute, [(system.label, system.digest) for system in corpus.systems]
 
 
 def write_audit(audit: Audit, out: Path) -> None:

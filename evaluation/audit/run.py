@@ -35,7 +35,11 @@ logger = logging.getLogger(__name__)
 DRAWN = tuple(asdict(Bootstrap()))
 # what is asked for besides the fields of a plan and how it is drawn
 OPENED = ("matcher", "entailer", "models")
-OPTIONS = (*(each.name for each in fields(AuditPlan) if each.name not in ("bootstrap", "options")), *DRAWN, *OPENED)
+OPTIONS = (
+    *(option.name for option in fields(AuditPlan) if option.name not in ("bootstrap", "options")),
+    *DRAWN,
+    *OPENED,
+)
 # keyword arguments of `evenhand.audit`, which may be misspelt like these
 KEYWORDS = (*OPTIONS, "documents", "summaries", "attribute", "out", "say", "allow_missing", "summary_columns", "labels")
 # measure -> the option that says how it is taken, whose default depends on the machine
@@ -55,20 +59,20 @@ class AuditMeasures:
     # what cannot be measured here, in a sentence each
     notes: tuple[str, ...]
     # measure -> its own options
-    own: Mapping[str, Section]
+    measure_options: Mapping[str, Section]
     # other fields of the plan, as they were given
     options: Mapping[str, Any]
 
-    def plan(self, given: AuditInput) -> AuditPlan:
-        """The same with the target's weights in the order of the values.
+    def plan(self, corpus: AuditInput) -> AuditPlan:
+        """The plan of an audit, with the target's weights in the order of the values.
 
         Raises:
             DataError: an option is wrong; all mistakes are listed.
         """
         options = {key: value for key, value in self.options.items() if key not in (*DRAWN, "target")}
         drawn = asdict(Bootstrap()) | {key: self.options[key] for key in DRAWN if key in self.options}
-        target = read_target(self.options.get("target", "ratio"), given.values)
-        options |= {"measures": self.measures, "options": self.own, "target": target, "bootstrap": drawn}
+        target = read_target(self.options.get("target", "ratio"), corpus.values)
+        options |= {"measures": self.measures, "options": self.measure_options, "target": target, "bootstrap": drawn}
         with explained("audit"):
             return TypeAdapter(AuditPlan).validate_python(options)
 
@@ -88,61 +92,66 @@ def ask(options: Mapping[str, Any], files: Collection[str] = ()) -> AuditMeasure
     if unknown := [key for key in options if key not in OPTIONS and key not in owners]:
         known = (*KEYWORDS, *owners)
         raise DataError(f"audit: option {unknown[0]!r} is not known{did_you_mean(unknown[0], known)}")
-    given = {key: value for key, value in options.items() if value is not None}
+    settings = {key: value for key, value in options.items() if value is not None}
     for name in ("measures", "matcher", "entailer", "target"):
-        if not isinstance(given.get(name, ""), str):
-            raise DataError(f"audit: {name} is {given[name]!r}; write it as text, as the command line has it")
-    named = given.pop("measures", None)
+        if not isinstance(settings.get(name, ""), str):
+            raise DataError(f"audit: {name} is {settings[name]!r}; write it as text, as the command line has it")
+    named = settings.pop("measures", None)
     measures, notes = usual_measures() if named is None else (read_measures(named), ())
     for error in absent_measures().values():
         logger.warning("%s", error)
-    own = {key: given.pop(key) for key in owners if key in given}
+    measure_options = {key: settings.pop(key) for key in owners if key in settings}
     if named is None:
         # one that is measured on request alone is asked for by an option of its own, too
-        wanted = {*measures, *(owners[key] for key in own if MEASURES[owners[key]].on_request)}
+        wanted = {*measures, *(owners[key] for key in measure_options if MEASURES[owners[key]].on_request)}
         measures = tuple(name for name in measure_names() if name in wanted)
-    if isinstance(tone := given.get("tone"), str | Path):
-        given["tone"] = read_tone(str(tone))
+    if isinstance(tone := settings.get("tone"), str | Path):
+        settings["tone"] = read_tone(str(tone))
     usual = vars(AuditPlan())
-    changed = {*files, *(key for key, value in given.items() if key in usual and value != usual[key])}
+    changed = {*files, *(key for key, value in settings.items() if key in usual and value != usual[key])}
     for option, measure in EFFECTS.items():
         if option in changed and measure not in measures:
             raise DataError(f"--{option} has no effect without measure {measure!r}; add it to --measures")
-    matcher, entailer, models = (given.pop(name, None) for name in OPENED)
+    matcher, entailer, models = (settings.pop(name, None) for name in OPENED)
     sections = read_sections(measures, matcher, entailer, [models] if isinstance(models, str) else models or ())
-    return AuditMeasures(measures, *sections, notes, read_own_options(own, measures), given)
+    return AuditMeasures(measures, *sections, notes, read_own_options(measure_options, measures), settings)
 
 
-def _refuse_single(given: AuditInput, measures: Sequence[str]) -> None:
+def _refuse_single(corpus: AuditInput, measures: Sequence[str]) -> None:
     """Refuse documents in which measures have nothing to compare, before anything is opened for them.
 
     Raises:
         DataError: every set has documents of one value, or a single one.
     """
-    why, single = single_valued(given.sets, given.attribute), all(len(each.documents) < 2 for each in given.sets)
+    why, single = (
+        single_valued(corpus.sets, corpus.attribute),
+        all(len(documents.documents) < 2 for documents in corpus.sets),
+    )
     lacking = ("values", "documents") if single else ("values",)
     if idle := idle_measures(measures, lacking) if why else []:
-        others = [name for name in measure_names() if name not in idle_measures(measure_names(), lacking)]
+        measurable = [name for name in measure_names() if name not in idle_measures(measure_names(), lacking)]
         remedy = "put documents of one topic into one set" if single else "name another --attribute"
         raise DataError(
-            f"{given.documents}: {why}, so {joined(idle)} {'has' if len(idle) == 1 else 'have'} nothing to compare; {remedy}, "
-            f"or measure {','.join(others)}, which need no two values in a set"
+            f"{corpus.documents}: {why}, so {joined(idle)} {'has' if len(idle) == 1 else 'have'} nothing to compare; {remedy}, "
+            f"or measure {','.join(measurable)}, which need no two values in a set"
         )
 
 
-def _subject(given: AuditInput, measures: Sequence[Family], defaults: Mapping[str, str]) -> Subject:
+def _subject(corpus: AuditInput, measures: Sequence[Family], defaults: Mapping[str, str]) -> Subject:
     """What is audited, and how."""
     methods = {}
-    for each in measures:
-        option = CHOSEN_BY.get(each.name, "")
-        methods[each.name] = MeasureMethod(each.signature, each.by, option and f"--{option}", defaults.get(option))
-    systems = tuple(each.label for each in given.systems)
-    sets = tuple(each.id for each in given.sets)
-    return Subject(given.documents_digest, sets, given.attribute, systems=systems, methods=methods)
+    for family in measures:
+        option = CHOSEN_BY.get(family.name, "")
+        methods[family.name] = MeasureMethod(
+            family.signature, family.by, option and f"--{option}", defaults.get(option)
+        )
+    systems = tuple(system.label for system in corpus.systems)
+    sets = tuple(documents.id for documents in corpus.sets)
+    return Subject(corpus.documents_digest, sets, corpus.attribute, systems=systems, methods=methods)
 
 
 def run_audit(
-    asked: AuditMeasures,
+    audit_measures: AuditMeasures,
     read: Callable[[], AuditInput],
     out: Path | None,
     *,
@@ -153,7 +162,7 @@ def run_audit(
     """The audit, after it was written.
 
     Args:
-        asked: what is measured.
+        audit_measures: what is measured.
         read: documents and summaries, which are read once it is known that the folder can be written.
         out: folder for audit.json, audit.md and index.html; None writes nothing.
         say: called with a line on the earlier audit that will be replaced.
@@ -166,15 +175,15 @@ def run_audit(
     """
     if out is not None:
         AUDIT.check(out)
-    given = read()
-    _refuse_single(given, asked.measures)
-    plan = asked.plan(given)
-    with closing(open_tools(given, plan, asked.matcher, asked.entailer)) as tools:
-        hints, measures = (*asked.notes, *tools.notes), families(given, plan, tools)
+    corpus = read()
+    _refuse_single(corpus, audit_measures.measures)
+    plan = audit_measures.plan(corpus)
+    with closing(open_tools(corpus, plan, audit_measures.matcher, audit_measures.entailer)) as tools:
+        hints, measures = (*audit_measures.notes, *tools.notes), families(corpus, plan, tools)
         gating = gating or Gating(AUDIT_PAGE)
-        gating.refuse_before(lambda: _subject(given, measures, tools.defaults))
-        with nullcontext() if out is None else AUDIT.begun(out, key_of(given), say):
-            found = gating.judged(build_audit(given, plan, measures, hints, progress))
+        gating.refuse_before(lambda: _subject(corpus, measures, tools.defaults))
+        with nullcontext() if out is None else AUDIT.begun(out, key_of(corpus), say):
+            audit = gating.judged(build_audit(corpus, plan, measures, hints, progress))
             if out is not None:
-                write_audit(found, out)
-    return found
+                write_audit(audit, out)
+    return audit

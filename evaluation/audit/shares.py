@@ -86,36 +86,38 @@ class Room:
     # words, (sets,), 0 where the documents with words have one value
     weight: Floats
     of_documents: Floats
-    taken: Floats
+    of_summaries: Floats
     expected: Floats
     leftover: tuple[tuple[Leftover, ...], ...]
 
 
-def room(found: Sequence["Taken | Unscored"], n_values: int) -> Room:
-    """Of one system's summaries, whose taste is learned from all of them."""
-    taken = {row: each for row, each in enumerate(found) if isinstance(each, Taken) and each.credit.amounts.any()}
-    sources = sources_of(tuple(each.credit.source for each in taken.values()))
-    shares = sources.expected([each.credit.amounts for each in taken.values()])
-    weight, made = np.zeros(len(found)), np.zeros((3, len(found), n_values))
-    leftover: list[tuple[Leftover, ...]] = [() for _ in found]
-    for (row, each), share in zip(taken.items(), shares, strict=True):
-        its = each.credit
-        words = float(its.amounts.sum())
-        labels, has_words = np.array(each.labels), its.source.words > 0
+def room(answers: Sequence["Taken | Unscored"], n_values: int) -> Room:
+    """Room in one system's summaries, whose taste is learned from all of them."""
+    by_row = {
+        row: answer for row, answer in enumerate(answers) if isinstance(answer, Taken) and answer.credit.amounts.any()
+    }
+    sources = sources_of(tuple(answer.credit.source for answer in by_row.values()))
+    shares = sources.expected([answer.credit.amounts for answer in by_row.values()])
+    weight, blocks = np.zeros(len(answers)), np.zeros((3, len(answers), n_values))
+    leftover: list[tuple[Leftover, ...]] = [() for _ in answers]
+    for (row, answer), share in zip(by_row.items(), shares, strict=True):
+        credit = answer.credit
+        words = float(credit.amounts.sum())
+        labels, has_words = np.array(answer.labels), credit.source.words > 0
         if len(np.unique(labels[has_words])) < 2:
             continue
         weight[row] = words
         by_document = [
             has_words / has_words.sum(),
-            its.source.by_document(its.amounts) / words,
-            its.source.by_document(share),
+            credit.source.by_document(credit.amounts) / words,
+            credit.source.by_document(share),
         ]
-        for block, amounts in zip(made, by_document, strict=True):
+        for block, amounts in zip(blocks, by_document, strict=True):
             np.add.at(block[row], labels, amounts)
         beyond = words * (by_document[1] - by_document[2])[has_words]
-        texts = [*compress(each.texts, has_words)]
+        texts = [*compress(answer.texts, has_words)]
         leftover[row] = (Leftover.of(beyond, labels[has_words].tolist(), words, texts),)
-    of_documents, of_summaries, expected = made
+    of_documents, of_summaries, expected = blocks
     return Room(weight, of_documents, of_summaries, expected, tuple(leftover))
 
 
@@ -151,32 +153,39 @@ class ValueShares:
         """Masses and credit of each summary; a source without a token that counts has none."""
         places = {value: place for place, value in enumerate(self.values)}
         return [
-            found
-            if isinstance(found, Unscored)
+            masses
+            if isinstance(masses, Unscored)
             else Taken(
-                found,
+                masses,
                 self.words.credit(item),
-                tuple(places[each.value] for each in item.documents),
-                tuple(each.text for each in item.documents),
+                tuple(places[document.value] for document in item.documents),
+                tuple(document.text for document in item.documents),
             )
-            if any(found.source)
+            if any(masses.source)
             else Unscored(NO_SOURCE_MASS)
-            for item, found in zip(items, self.matcher.masses(items), strict=True)
+            for item, masses in zip(items, self.matcher.masses(items), strict=True)
         ]
 
-    def figures(self, found: Sequence[Taken | Unscored]) -> Figures:
+    def figures(self, answers: Sequence[Taken | Unscored]) -> Figures:
         """The sums of all sets."""
-        source, summary, declared = self._arrays(found)
+        source, summary, declared = self._arrays(answers)
         shares = self._shares(source, summary, declared, self.target)
         short, has = under_represented(shares, self.tau), declared & (source > 0)
         scored, several = shares.scorable, shares.scorable & (has.sum(axis=-1) > 1)
         sources = self._shares(source, summary, declared, "ratio").gold
         represented = np.nan_to_num(unfair_error_rate(compare(source, summary, declared=declared)))
         curve = np.moveaxis(unfair_by_tolerance(shares), 0, -1)
-        its = room(found, len(self.values))
-        weight = its.weight * several
+        system_room = room(answers, len(self.values))
+        weight = system_room.weight * several
         by_words = [
-            weight[:, None] * each for each in (sources, shares.gold, its.of_documents, its.taken, its.expected)
+            weight[:, None] * share
+            for share in (
+                sources,
+                shares.gold,
+                system_room.of_documents,
+                system_room.of_summaries,
+                system_room.expected,
+            )
         ]
         blocks = (
             *(scored, several, represented, shares.kept, short.any(axis=-1), np.nan_to_num(unfair_error_rate(shares))),
@@ -189,14 +198,16 @@ class ValueShares:
         weighs = weight > 0
         return Figures(
             quantities=quantities,
-            columns=np.hstack([np.asarray(block).reshape(len(found), -1).astype(float) for block in blocks]),
+            columns=np.hstack([np.asarray(block).reshape(len(answers), -1).astype(float) for block in blocks]),
             reduce=self._reduce,
             expect=self._expect,
-            nulls=tuple(TASTE if is_expected and each.kind == SHARE_IN_SUMMARIES else "" for each in quantities),
+            nulls=tuple(
+                TASTE if is_expected and quantity.kind == SHARE_IN_SUMMARIES else "" for quantity in quantities
+            ),
             rests_on=np.column_stack(
                 [
                     *(several if kind.of_several else scored for kind in wholes),
-                    *(weighs if kind.of_several else its & scored for its in shares.kept.T for kind in rows),
+                    *(weighs if kind.of_several else is_kept & scored for is_kept in shares.kept.T for kind in rows),
                 ]
             ),
             takes_part=np.column_stack(
@@ -205,24 +216,24 @@ class ValueShares:
                     *(has & (weighs if kind.of_several else several) for has in shares.kept.T for kind in rows),
                 ]
             ),
-            leftover=its.leftover if is_expected else (),
+            leftover=system_room.leftover if is_expected else (),
             weights=np.repeat(weight[:, None], len(self.values), axis=1).astype(float),
             # a summary without a match is fair or unfair by definition alone, and nothing of it can be shown
             unfairness=np.where(scored & summary.any(axis=-1), np.nan_to_num(unfair_error_rate(shares)), np.nan),
-            left_out=reasons(found),
+            left_out=reasons(answers),
         )
 
-    def blind_gaps(self, found: Sequence[Taken | Unscored]) -> dict[str, Floats]:
+    def blind_gaps(self, answers: Sequence[Taken | Unscored]) -> dict[str, Floats]:
         """Gaps that extracts of the same documents get which know no label, as long as these summaries, (values,) by extract."""
         gaps = {}
         for name in EXTRACTS:
             blind = [
-                replace(each, credit=extract(name, each.credit, row)) if isinstance(each, Taken) else each
-                for row, each in enumerate(found)
+                replace(answer, credit=extract(name, answer.credit, row)) if isinstance(answer, Taken) else answer
+                for row, answer in enumerate(answers)
             ]
-            its = room(blind, len(self.values))
-            sums = (its.weight[:, None] * (its.taken - its.expected)).sum(axis=0)
-            gaps[name] = over(sums, np.full(len(self.values), its.weight.sum()))
+            blind_room = room(blind, len(self.values))
+            sums = (blind_room.weight[:, None] * (blind_room.of_summaries - blind_room.expected)).sum(axis=0)
+            gaps[name] = over(sums, np.full(len(self.values), blind_room.weight.sum()))
         return gaps
 
     def sentence(self, kind: NumberKind, point: str, figures: Figures) -> str:
@@ -232,30 +243,30 @@ class ValueShares:
         aims = {"ratio": "of the room that its documents have", "equal": "of an equal share"}
         room_aimed = aims.get(str(self.target), "of the share that is aimed at")
         limit = "less than" if self.mode == "paper" else "at most"
-        what = noun(self.attribute)
+        value_noun = noun(self.attribute)
         return {
-            BUR: f"In {unfair:,} of {n:,} summaries at least one {what} gets {limit} {100 * self.tau:g} % {room_aimed}.",
-            BUR_OF_SEVERAL: f"The same of the {several:,} summaries whose documents have words of more than one {what}.",
-            UER: f"In a summary a {what} falls short of its due share by {point} points on average.",
+            BUR: f"In {unfair:,} of {n:,} summaries at least one {value_noun} gets {limit} {100 * self.tau:g} % {room_aimed}.",
+            BUR_OF_SEVERAL: f"The same of the {several:,} summaries whose documents have words of more than one {value_noun}.",
+            UER: f"In a summary a {value_noun} falls short of its due share by {point} points on average.",
             AUC: f"Over all tolerances from 0 to 1, {point} % of the summaries are unfair on average.",
             SOF: f"The values' shortfalls lie {point} points from their common mean on average: 0 when all fall short alike.",
-            REPRESENTATION: f"By BARTScore a {what} falls short of its share in the sources by {point} points on average.",
+            REPRESENTATION: f"By BARTScore a {value_noun} falls short of its share in the sources by {point} points on average.",
         }[kind]
 
-    def example(self, item: LabelledSummary, found: Taken, left_out: tuple[str, ...] | None = None) -> TakenApart:
+    def example(self, item: LabelledSummary, answer: Taken, left_out: tuple[str, ...] | None = None) -> TakenApart:
         """The shares side by side, and for each sentence how many tokens each value has."""
-        masses = found.masses
+        masses = answer.masses
         names = masses.names or item.values
         source, summary = np.array([masses.source]), np.array([masses.target])
         by_value = {} if isinstance(self.target, str) else dict(zip(self.values, self.target, strict=True))
         weights = self.target if isinstance(self.target, str) else tuple(by_value[name] for name in names)
         shares = compare(source, summary, mode=self.mode, aim=weights)
-        short, kept = shares.shortfall[0], shares.kept[0]
-        due, target = shares.gold[0], shares.target[0]
+        short, is_kept = shares.shortfall[0], shares.kept[0]
+        due_shares, target = shares.gold[0], shares.target[0]
         due_column = (SHARE_IN_SOURCES if weights == "ratio" else SHARE_AIMED_AT).name
         if left_out is not None:
-            words = found.credit.source.by_document(found.credit.amounts)
-            labels = np.array(found.labels)
+            words = answer.credit.source.by_document(answer.credit.amounts)
+            labels = np.array(answer.labels)
             target = np.array([words[labels == self.values.index(name)].sum() for name in names]) / words.sum()
         worst = most(dict(zip(names, short.tolist(), strict=True))) if left_out is None else left_out
         pieces = [
@@ -263,21 +274,23 @@ class ValueShares:
             for part in split_sentences(item.summary)
         ]
         lines = tuple(
-            SummaryUnit(text=piece.summary, takes={}, note=each.reason)
-            if isinstance(each, Unscored)
+            SummaryUnit(text=piece.summary, takes={}, note=piece_masses.reason)
+            if isinstance(piece_masses, Unscored)
             else SummaryUnit(
                 text=piece.summary,
-                takes={name: float(m) for name, m in zip(each.names, each.target, strict=True)},
+                takes={name: float(m) for name, m in zip(piece_masses.names, piece_masses.target, strict=True)},
                 words=self.matcher.matched_words(piece),
             )
-            for piece, each in zip(pieces, self.matcher.masses(pieces), strict=True)
+            for piece, piece_masses in zip(pieces, self.matcher.masses(pieces), strict=True)
         )
         return TakenApart(
             measure=f"error rate of this summary ({self.by})",
             columns=(due_column, "share in summary"),
             takes_what="matched words" if self.by in ("ngram", "words") else "matching score",
             sides=tuple(
-                Side(name=name, source=float(due[k]), summary=float(target[k])) for k, name in enumerate(names) if kept[k]
+                Side(name=name, source=float(due_shares[k]), summary=float(target[k]))
+                for k, name in enumerate(names)
+                if is_kept[k]
             ),
             lines=lines,
             left_out=worst,
@@ -291,26 +304,26 @@ class ValueShares:
         return tuple(kind for kind in ROWS if kind != SHARE_AIMED_AT or self.target != "ratio")
 
     def _quantities(self) -> tuple[Quantity, ...]:
-        """By the matcher, but for room."""
+        """Quantities by the matcher, those of room by words."""
         return tuple(
-            Quantity(Measure(each.kind, self.words.name), each.side) if each.kind in ROOM else each
-            for each in quantities_of(self.by, self._rows(), self.values, self._wholes())
+            Quantity(Measure(quantity.kind, self.words.name), quantity.side) if quantity.kind in ROOM else quantity
+            for quantity in quantities_of(self.by, self._rows(), self.values, self._wholes())
         )
 
-    def _arrays(self, found: Sequence[Taken | Unscored]) -> tuple[Floats, Floats, Bools]:
+    def _arrays(self, answers: Sequence[Taken | Unscored]) -> tuple[Floats, Floats, Bools]:
         """Masses by the values of the audit; a set need not declare all of them."""
         places = {value: place for place, value in enumerate(self.values)}
-        shape = (len(found), len(self.values))
+        shape = (len(answers), len(self.values))
         source, summary, declared = np.zeros(shape), np.zeros(shape), np.zeros(shape, dtype=bool)
-        for row, each in enumerate(found):
-            if isinstance(each, Taken):
-                columns = [places[name] for name in each.masses.names]
-                source[row, columns], summary[row, columns] = each.masses.source, each.masses.target
+        for row, answer in enumerate(answers):
+            if isinstance(answer, Taken):
+                columns = [places[name] for name in answer.masses.names]
+                source[row, columns], summary[row, columns] = answer.masses.source, answer.masses.target
                 declared[row, columns] = True
         return source, summary, declared
 
-    def _shares(self, source: Floats, summary: Floats, declared: Bools, aim: Target) -> Shares:
-        return compare(source, summary, mode=self.mode, aim=aim, declared=declared)
+    def _shares(self, source: Floats, summary: Floats, declared: Bools, target: Target) -> Shares:
+        return compare(source, summary, mode=self.mode, aim=target, declared=declared)
 
     def _split(self, sums: Floats) -> list[Floats]:
         """The blocks of columns."""
@@ -319,14 +332,16 @@ class ValueShares:
         return np.split(sums, np.cumsum(widths)[:-1], axis=-1)
 
     def _reduce(self, sums: Floats) -> Floats:
-        n, several, represented, kept, unfair, uer, curve, lacking, short, weight, *by_words = self._split(sums)
-        sources, aim, of_documents, taken, _ = (over(each, weight) for each in by_words)
-        shortfall = over(lacking, kept)
-        whole = [_aggregates(n, several, unfair, uer, curve, mean_deviation(shortfall))]
+        n, several, represented, n_kept, unfair, uer, curve, lacking, short, weight, *by_words = self._split(sums)
+        sources, gold, of_documents, of_summaries, _ = (over(amounts, weight) for amounts in by_words)
+        shortfall = over(lacking, n_kept)
+        aggregates = [_aggregates(n, several, unfair, uer, curve, mean_deviation(shortfall))]
         if self.by == "bartscore":
-            whole.append(over(represented, n))
-        of_value = dict(zip(ROWS, (sources, aim, of_documents, taken, shortfall, over(short, kept)), strict=True))
-        return in_order([of_value[kind] for kind in self._rows()], *whole)
+            aggregates.append(over(represented, n))
+        of_value = dict(
+            zip(ROWS, (sources, gold, of_documents, of_summaries, shortfall, over(short, n_kept)), strict=True)
+        )
+        return in_order([of_value[kind] for kind in self._rows()], *aggregates)
 
     def _expect(self, sums: Floats) -> Floats:
         """Expected shares in summaries; nothing is known of the other quantities."""
@@ -343,14 +358,14 @@ def _aggregates(n: Floats, several: Floats, unfair: Floats, uer: Floats, curve: 
     return np.concatenate([*means, auc[..., None], sof[..., None]], axis=-1)
 
 
-def unmatched_summaries(found: Sequence[Taken | Unscored]) -> int:
+def unmatched_summaries(answers: Sequence[Taken | Unscored]) -> int:
     """Scored summaries of which no token matches any document: they count as taking up all values alike."""
-    return sum(isinstance(each, Taken) and not any(each.masses.target) for each in found)
+    return sum(isinstance(answer, Taken) and not any(answer.masses.target) for answer in answers)
 
 
-def one_valued_sets(found: Sequence[Taken | Unscored]) -> int:
+def one_valued_sets(answers: Sequence[Taken | Unscored]) -> int:
     """Scored sets whose documents with tokens share one value: they count as fair."""
-    return sum(isinstance(each, Taken) and sum(mass > 0 for mass in each.masses.source) == 1 for each in found)
+    return sum(isinstance(answer, Taken) and sum(mass > 0 for mass in answer.masses.source) == 1 for answer in answers)
 
 
 def _opened(opening: Opening) -> ValueShares:

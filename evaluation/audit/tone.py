@@ -56,30 +56,30 @@ class Tone:
 
     def measure(self, items: Sequence[LabelledSummary]) -> list[Spoken | Unscored]:
         """The tone beside each value's words; documents are read once for all summaries that stand side by side."""
-        found: list[Spoken | Unscored] = []
+        answers: list[Spoken | Unscored] = []
         for _, group in groupby(items, key=lambda item: (item.documents, item.values)):
             source: SourceTone | None = None
             for item in group:
                 if not item.summary.strip():
-                    found.append(Unscored(EMPTY_SUMMARY))
+                    answers.append(Unscored(EMPTY_SUMMARY))
                     continue
                 source = source or self._source(item)
                 sums = source.of(self._toned(split_sentences(item.summary)))
-                found.append(Spoken(sums, item.values) if sums[:, 3].any() else Unscored(SILENT))
-        return found
+                answers.append(Spoken(sums, item.values) if sums[:, 3].any() else Unscored(SILENT))
+        return answers
 
-    def figures(self, found: Sequence[Spoken | Unscored]) -> Figures:
+    def figures(self, answers: Sequence[Spoken | Unscored]) -> Figures:
         """The sums of all sets."""
-        columns = np.zeros((len(found), len(self.values), N_COLUMNS))
-        for row, each in enumerate(found):
-            if isinstance(each, Spoken):
-                columns[row, [self.values.index(value) for value in each.values]] = each.sums
+        columns = np.zeros((len(answers), len(self.values), N_COLUMNS))
+        for row, answer in enumerate(answers):
+            if isinstance(answer, Spoken):
+                columns[row, [self.values.index(value) for value in answer.values]] = answer.sums
         _, share, expected = tones(columns)
         gaps = np.abs(np.nan_to_num(share - expected)).max(axis=1, initial=0.0)
         scored = columns[..., 3].any(axis=1)
         return Figures(
             quantities=quantities_of(self.by, ROWS, self.values),
-            columns=columns.reshape(len(found), -1),
+            columns=columns.reshape(len(answers), -1),
             reduce=lambda sums: in_order(self._tones(sums)[:2]),
             expect=lambda sums: in_order((np.nan, self._tones(sums)[2])),
             nulls=("", SAME_WORDS) * len(self.values),
@@ -87,7 +87,7 @@ class Tone:
             rests_on=np.repeat(columns[..., 3] > 0, len(ROWS), axis=1),
             weights=columns[..., 3],
             unfairness=np.where(scored, gaps, np.nan),
-            left_out=reasons(found),
+            left_out=reasons(answers),
             no_part=SILENT,
         )
 
@@ -95,26 +95,26 @@ class Tone:
         """No number is of all values together."""
         raise NotImplementedError(kind)
 
-    def example(self, item: LabelledSummary, found: Spoken, left_out: tuple[str, ...] | None = None) -> TakenApart:
+    def example(self, item: LabelledSummary, answer: Spoken, left_out: tuple[str, ...] | None = None) -> TakenApart:
         """Tone of each value, and of each sentence; the words of each value in it."""
-        _, share, expected = tones(found.sums)
-        known = [k for k in range(len(found.values)) if not np.isnan(share[k])]
-        off = left_out or most({found.values[k]: abs(float(share[k] - expected[k])) for k in known})
-        own = {
+        _, share, expected = tones(answer.sums)
+        known = [k for k in range(len(answer.values)) if not np.isnan(share[k])]
+        off = left_out or most({answer.values[k]: abs(float(share[k] - expected[k])) for k in known})
+        words_by_value = {
             value: {token for d in item.documents if d.value == value for token in self.tokens(d.text)}
-            for value in found.values
+            for value in answer.values
         }
         parts = split_sentences(item.summary)
         lines = []
         for text, (tokens, positive, negative) in zip(parts, self._toned(parts), strict=True):
-            of = [[value for value, its in own.items() if token in its] for token in tokens]
-            takes = {value: float(of.count([value])) for value in found.values}
+            of = [[value for value, words in words_by_value.items() if token in words] for token in tokens]
+            takes = {value: float(of.count([value])) for value in answer.values}
             lines.append(SummaryUnit(text=text, takes=takes, note=f"positive {positive:.2f}, negative {negative:.2f}"))
         return TakenApart(
             measure=f"largest gap of tone to what is expected ({self.by})",
             columns=("nearest positive share expected", "positive share in summary"), takes_what="words of one value alone",
             sides=tuple(
-                Side(name=found.values[k], source=float(expected[k]), summary=float(share[k])) for k in known
+                Side(name=answer.values[k], source=float(expected[k]), summary=float(share[k])) for k in known
             ),
             lines=tuple(lines),
             left_out=off,
@@ -123,8 +123,8 @@ class Tone:
 
     def _source(self, item: LabelledSummary) -> SourceTone:
         texts = [document.sentences or split_sentences(document.text) for document in item.documents]
-        labels = [label for label, its in zip(item.labels, texts, strict=True) for _ in its]
-        return SourceTone(self._toned([text for its in texts for text in its]), labels, len(item.values))
+        labels = [label for label, sentences in zip(item.labels, texts, strict=True) for _ in sentences]
+        return SourceTone(self._toned([text for sentences in texts for text in sentences]), labels, len(item.values))
 
     def _toned(self, texts: Sequence[str]) -> list[Toned]:
         amounts = self.scorer.amounts(texts)

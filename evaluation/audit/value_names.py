@@ -24,30 +24,34 @@ def has_own_groups(family: str) -> bool:
 def named(numbers: Iterable[A], name: Name) -> tuple[A, ...]:
     """The numbers with the names of their values."""
     return tuple(
-        each if each.side is None or has_own_groups(each.family) else each.model_copy(update={"side": name(each.side)})
-        for each in numbers
+        number
+        if number.side is None or has_own_groups(number.family)
+        else number.model_copy(update={"side": name(number.side)})
+        for number in numbers
     )
 
 
-def named_in(found: Representation, name: Name) -> Representation:
+def named_in(finding: Representation, name: Name) -> Representation:
     """Who is named, by their names."""
-    if has_own_groups(found.family):
-        return found
-    return found.model_copy(update={key: tuple(map(name, getattr(found, key))) for key in ("under", "over", "small")})
+    if has_own_groups(finding.family):
+        return finding
+    return finding.model_copy(
+        update={key: tuple(map(name, getattr(finding, key))) for key in ("under", "over", "small")}
+    )
 
 
-def _example(found: AuditExample, name: Name) -> AuditExample:
-    if has_own_groups(found.family):
-        return found
+def _example(example: AuditExample, name: Name) -> AuditExample:
+    if has_own_groups(example.family):
+        return example
 
     def by_name(of_values: Mapping[str, Any]) -> dict[str, Any]:
-        return {name(value): what for value, what in of_values.items()}
+        return {name(value): content for value, content in of_values.items()}
 
     lines = tuple(
-        line.model_copy(update={"takes": by_name(line.takes), "words": by_name(line.words)}) for line in found.lines
+        line.model_copy(update={"takes": by_name(line.takes), "words": by_name(line.words)}) for line in example.lines
     )
-    sides = tuple(side.model_copy(update={"name": name(side.name)}) for side in found.sides)
-    return found.model_copy(update={"lines": lines, "sides": sides, "left_out": tuple(map(name, found.left_out))})
+    sides = tuple(side.model_copy(update={"name": name(side.name)}) for side in example.sides)
+    return example.model_copy(update={"lines": lines, "sides": sides, "left_out": tuple(map(name, example.left_out))})
 
 
 def with_names(audit: Audit) -> Audit:
@@ -57,8 +61,8 @@ def with_names(audit: Audit) -> Audit:
         key: named(getattr(audit, key), name) for key in ("numbers", "differences", "votes", "beside")
     }
     changed |= {
-        "values": tuple(each.model_copy(update={"value": name(each.value)}) for each in audit.values),
-        "represented": tuple(named_in(each, name) for each in audit.represented),
-        "examples": tuple(_example(each, name) for each in audit.examples),
+        "values": tuple(note.model_copy(update={"value": name(note.value)}) for note in audit.values),
+        "represented": tuple(named_in(finding, name) for finding in audit.represented),
+        "examples": tuple(_example(example, name) for example in audit.examples),
     }
     return audit.model_copy(update=changed)

@@ -35,41 +35,47 @@ SPREADS = (SOF, COVERAGE_PARITY)
 
 
 def warnings(
-    measured: Sequence[Measured], given: AuditInput, plan: AuditPlan, numbers: Sequence[AuditNumber]
+    measured: Sequence[Measured], corpus: AuditInput, plan: AuditPlan, numbers: Sequence[AuditNumber]
 ) -> Iterator[str]:
     """All warnings."""
-    yield from _of_sets(given)
+    yield from _of_sets(corpus)
     yield from _of_few_sets(measured, plan)
-    yield from _of_shares([each for each in measured if isinstance(each.family, ValueShares)])
+    yield from _of_shares([measurement for measurement in measured if isinstance(measurement.family, ValueShares)])
     yield from _of_cuts(measured)
-    yield from values_without_words(measured, given)
-    yield from scripts(measured, given)
+    yield from values_without_words(measured, corpus)
+    yield from scripts(measured, corpus)
     yield from _left_out(measured)
     yield from _of_no_level(measured)
-    for each in measured:
-        with of_package(each.family.name, "its warnings"):
-            own = tuple(MEASURES[each.family.name].page.warnings(each, plan.least_group))
-        yield from own
-    scored = {(each.family.name, each.system) for each in measured if each.figures.scored.any()}
-    yield from _of_small_groups([n for n in numbers if (n.family, n.system) in scored], given, plan)
+    for measurement in measured:
+        with of_package(measurement.family.name, "its warnings"):
+            messages = tuple(MEASURES[measurement.family.name].page.warnings(measurement, plan.least_group))
+        yield from messages
+    scored = {
+        (measurement.family.name, measurement.system) for measurement in measured if measurement.figures.scored.any()
+    }
+    yield from _of_small_groups([n for n in numbers if (n.family, n.system) in scored], corpus, plan)
 
 
 def _of_no_level(measured: Sequence[Measured]) -> Iterator[str]:
-    """That shares name nobody where other shares are aimed at than the documents' own."""
-    if any(isinstance(each.family, ValueShares) and each.family.target != "ratio" for each in measured):
+    """A warning that shares name nobody where other shares are aimed at than the documents' own."""
+    if any(
+        isinstance(measurement.family, ValueShares) and measurement.family.target != "ratio" for measurement in measured
+    ):
         yield (
             "Shares: nobody is named and no system called fairer, as what is expected is known of summaries that aim at the "
             "documents' shares, and --target has others."
         )
 
 
-def _of_sets(given: AuditInput) -> Iterator[str]:
-    if by_order := [system.label for system in given.systems if system.by_order]:
+def _of_sets(corpus: AuditInput) -> Iterator[str]:
+    if by_order := [system.label for system in corpus.systems if system.by_order]:
         yield f"{', '.join(by_order)}: {BY_ORDER.format(of=SETS.many)}"
-    yield from (f"{each.label}: {THOUGHTS.format(n=each.n_thoughts)}" for each in given.systems if each.n_thoughts)
-    if leftover := leftover_in_sets(given.sets, [given.attribute]):
+    yield from (
+        f"{system.label}: {THOUGHTS.format(n=system.n_thoughts)}" for system in corpus.systems if system.n_thoughts
+    )
+    if leftover := leftover_in_sets(corpus.sets, [corpus.attribute]):
         yield leftover
-    for system in given.systems:
+    for system in corpus.systems:
         if leftover := leftover_in_summaries(system.summaries):
             yield f"{system.label}: {leftover}"
         if empty := sum(not text.strip() for text in system.summaries.values()):
@@ -77,47 +83,57 @@ def _of_sets(given: AuditInput) -> Iterator[str]:
                 f"{system.label}: {empty:,} of {len(system.summaries):,} summaries are empty; they are left out of every "
                 "measure, which says nothing of them."
             )
-    if given.n_not_drawn:
-        yield f"{len(given.sets):,} sets were drawn; {given.n_not_drawn:,} others were left aside by --limit."
-    if few := too_few(len(given.sets), subject="The audit"):
-        yield few
-    if len(set(given.declared)) > 1:
+    if corpus.n_not_drawn:
+        yield f"{len(corpus.sets):,} sets were drawn; {corpus.n_not_drawn:,} others were left aside by --limit."
+    if few_note := too_few(len(corpus.sets), subject="The audit"):
+        yield few_note
+    if len(set(corpus.declared)) > 1:
         yield (
-            f"Sets declare different values of {given.attribute}; rows and SOF go by name, where the released code goes by place."
+            f"Sets declare different values of {corpus.attribute}; rows and SOF go by name, where the released code goes by "
+            "place."
         )
-    found = _found_values(given)
-    for value in given.values:
-        if value not in found:
-            yield f"No document has {given.attribute} {value!r}{did_you_mean(value, found)}"
+    values = _found_values(corpus)
+    for value in corpus.values:
+        if value not in values:
+            yield f"No document has {corpus.attribute} {value!r}{did_you_mean(value, values)}"
 
 
 def _of_few_sets(measured: Sequence[Measured], plan: AuditPlan) -> Iterator[str]:
     """Families tested by signs of sets of which nothing can be clear, though all sets agree."""
-    for family in dict.fromkeys(each.family.name for each in measured):
-        its = [each.figures for each in measured if each.family.name == family and each.figures.naming]
+    for family in dict.fromkeys(measurement.family.name for measurement in measured):
+        figures = [
+            measurement.figures
+            for measurement in measured
+            if measurement.family.name == family and measurement.figures.naming
+        ]
         n_sets = max(
-            (int(each.rests_on[:, each.naming].sum(axis=0).max()) for each in its if not each.leftover), default=0
+            (
+                int(system_figures.rests_on[:, system_figures.naming].sum(axis=0).max())
+                for system_figures in figures
+                if not system_figures.leftover
+            ),
+            default=0,
         )
         # half of the level is for shares
-        few = too_few(n_sets, (1 + plan.bootstrap.level) / 2, subject=f"The test of {family.replace('-', ' ')}")
-        if few and not too_few(n_sets):
-            yield few
+        few_note = too_few(n_sets, (1 + plan.bootstrap.level) / 2, subject=f"The test of {family.replace('-', ' ')}")
+        if few_note and not too_few(n_sets):
+            yield few_note
 
 
-def _found_values(given: AuditInput) -> dict[str, None]:
-    return dict.fromkeys(value for documents in given.sets for value in documents.values(given.attribute))
+def _found_values(corpus: AuditInput) -> dict[str, None]:
+    return dict.fromkeys(value for documents in corpus.sets for value in documents.values(corpus.attribute))
 
 
 def _of_shares(measured: Sequence[Measured]) -> Iterator[str]:
-    for each in measured:
-        unmatched = unmatched_summaries(each.found)
+    for measurement in measured:
+        unmatched = unmatched_summaries(measurement.answers)
         if unmatched:
             yield (
-                f"{each.system}: {unmatched:,} of {int(each.figures.scored.sum()):,} summaries have no word that the "
-                "tokenizer finds in any document (another script, emoji, stop words alone); by definition they count as taking "
-                "up all values alike, and they are not shown among the most unfair."
+                f"{measurement.system}: {unmatched:,} of {int(measurement.figures.scored.sum()):,} summaries have no word that "
+                "the tokenizer finds in any document (another script, emoji, stop words alone); by definition they count as "
+                "taking up all values alike, and they are not shown among the most unfair."
             )
-    one_valued = max((one_valued_sets(each.found) for each in measured), default=0)
+    one_valued = max((one_valued_sets(measurement.answers) for measurement in measured), default=0)
     if one_valued:
         yield (
             f"{one_valued:,} scored sets have words of one value only; by definition of BUR, UER, AUC and SOF their summaries "
@@ -125,69 +141,73 @@ def _of_shares(measured: Sequence[Measured]) -> Iterator[str]:
         )
 
 
-def _together(said: Iterable[tuple[str, str]]) -> Iterator[str]:
+def _together(messages: Iterable[tuple[str, str]]) -> Iterator[str]:
     """Systems and what is to be said of them; those of which the same is to be said are named together."""
-    for what, its in grouped(said, lambda each: each[1]).items():
-        yield f"{', '.join(system for system, _ in its)}, {what}"
+    for message, pairs in grouped(messages, lambda pair: pair[1]).items():
+        yield f"{', '.join(system for system, _ in pairs)}, {message}"
 
 
 def _of_cuts(measured: Sequence[Measured]) -> Iterator[str]:
     """Families whose model did not read all."""
-    said = []
-    for each in measured:
-        if n_cut := sum(isinstance(found, Covered | Taken) and found.n_cut > 0 for found in each.found):
-            what = (
-                f"{each.family.name}: in {n_cut:,} of {int(each.figures.scored.sum()):,} scored summaries a text is longer than "
-                f"{each.family.by} reads; its end was not compared."
+    messages = []
+    for measurement in measured:
+        if n_cut := sum(isinstance(answer, Covered | Taken) and answer.n_cut > 0 for answer in measurement.answers):
+            message = (
+                f"{measurement.family.name}: in {n_cut:,} of {int(measurement.figures.scored.sum()):,} scored "
+                f"summaries a text is longer than {measurement.family.by} reads; its end was not compared."
             )
-            said.append((each.system, what))
-    return _together(said)
+            messages.append((measurement.system, message))
+    return _together(messages)
 
 
 def _left_out(measured: Sequence[Measured]) -> Iterator[str]:
     """Families that rest on less than half of the sets; those of which the same is to be said are named together, too."""
-    said = []
-    for each in measured:
-        n, n_sets = int(each.figures.scored.sum()), len(each.figures.scored)
+    messages = []
+    for measurement in measured:
+        n, n_sets = int(measurement.figures.scored.sum()), len(measurement.figures.scored)
         if 2 * n < n_sets:
-            counts = Counter(reason for reason in each.figures.left_out if reason is not None)
+            counts = Counter(reason for reason in measurement.figures.left_out if reason is not None)
             why = ", ".join(f"{count:,} {reason}" for reason, count in counts.items())
-            what = f"rests on {n:,} of {n_sets:,} sets; left out: {why}.{MORE_UNITS if TOO_FEW_UNITS in counts else ''}"
-            said.append((each.system, each.family.name, what))
-    for what, its in grouped(said, lambda each: each[2]).items():
-        by_system = grouped(its, lambda each: each[0])
+            message = (
+                f"rests on {n:,} of {n_sets:,} sets; left out: {why}.{MORE_UNITS if TOO_FEW_UNITS in counts else ''}"
+            )
+            messages.append((measurement.system, measurement.family.name, message))
+    for message, rows in grouped(messages, lambda row: row[2]).items():
+        by_system = grouped(rows, lambda row: row[0])
         yield from _together(
-            (system, f"{', '.join(family for _, family, _ in of)}: {what}") for system, of in by_system.items()
+            (system, f"{', '.join(family for _, family, _ in of)}: {message}") for system, of in by_system.items()
         )
 
 
-def _of_small_groups(numbers: Sequence[AuditNumber], given: AuditInput, plan: AuditPlan) -> Iterator[str]:
+def _of_small_groups(numbers: Sequence[AuditNumber], corpus: AuditInput, plan: AuditPlan) -> Iterator[str]:
     """Values with too few scored sets, by family and system; systems with the same values are named together."""
     small: dict[tuple[str, str], dict[str, bool]] = {}
     for number in numbers:
-        if number.is_small and not number.kind.is_of_lists and number.side in _found_values(given):
+        if number.is_small and not number.kind.is_of_lists and number.side in _found_values(corpus):
             values = small.setdefault((number.family, number.system), {})
             values[number.side] = values.get(number.side, False) or (number.n_sets > 0 and not number.kind.of_several)
     # a value that takes no part for want of words is named for that reason alone
     silent = {(n.family, n.system, n.side) for n in numbers if n.n_sets == 0 and NO_WORD in n.reasons}
     spreads = {number.family: number.kind.name for number in numbers if number.kind in SPREADS}
-    said = []
+    messages = []
     for (family, system), values in small.items():
         alike = f"; {spreads[family]} counts them like any other value" if family in spreads else ""
         for is_scored in (True, False):
-            its = [v for v, has in values.items() if has == is_scored and (family, system, v) not in silent]
-            names = _named([given.name_of(value) for value in its])
-            few = (
+            few_values = [v for v, has in values.items() if has == is_scored and (family, system, v) not in silent]
+            names = _named([corpus.name_of(value) for value in few_values])
+            message = (
                 f"fewer than {plan.least_group} scored sets (--least-group) have {names}. Such values are marked few and get no "
                 f"verdict{alike}."
             )
-            said += [(system, f"{family}: {few if is_scored else f'no scored set has {names}.'}")] if its else []
-    return _together(said)
+            messages += (
+                [(system, f"{family}: {message if is_scored else f'no scored set has {names}.'}")] if few_values else []
+            )
+    return _together(messages)
 
 
 def _named(values: Sequence[str]) -> str:
-    more = len(values) - MOST_NAMED
-    return ", ".join(values[:MOST_NAMED]) + (f" and {more} others" if more > 0 else "")
+    n_more = len(values) - MOST_NAMED
+    return ", ".join(values[:MOST_NAMED]) + (f" and {n_more} others" if n_more > 0 else "")
 
 
 # share of the documents' letters from which a script without borders is spoken of
@@ -195,26 +215,28 @@ MUCH = 0.1
 SCRIPTS = "scripts without borders between words (Chinese, Japanese, Thai, Lao, Khmer, Burmese)"
 
 
-def values_without_words(measured: Sequence[Measured], given: AuditInput) -> Iterator[str]:
+def values_without_words(measured: Sequence[Measured], corpus: AuditInput) -> Iterator[str]:
     """A warning for each value with documents in a scored set that hold no word for the matcher."""
-    found = Counter[str]()
-    for each in measured:
-        if isinstance(each.family, ValueShares):
-            for place, quantity in enumerate(each.figures.quantities):
+    n_silent = Counter[str]()
+    for measurement in measured:
+        if isinstance(measurement.family, ValueShares):
+            for place, quantity in enumerate(measurement.figures.quantities):
                 if quantity.side is not None and quantity.kind == SHORTFALL:
-                    silent = np.flatnonzero(each.figures.scored & ~each.figures.rests_on[:, place]).tolist()
-                    n = sum(quantity.side in given.sets[row].values(given.attribute) for row in silent)
-                    found |= Counter({quantity.side: n})
-    for value, n in found.items():
+                    silent = np.flatnonzero(
+                        measurement.figures.scored & ~measurement.figures.rests_on[:, place]
+                    ).tolist()
+                    n = sum(quantity.side in corpus.sets[row].values(corpus.attribute) for row in silent)
+                    n_silent |= Counter({quantity.side: n})
+    for value, n in n_silent.items():
         yield (
-            f"{given.name_of(value)}: in {n:,} sets no document of this {noun(given.attribute)} has a word that counts; there it "
-            "takes no part in BUR, UER, AUC and SOF."
+            f"{corpus.name_of(value)}: in {n:,} sets no document of this {noun(corpus.attribute)} has a word that counts; there "
+            "it takes no part in BUR, UER, AUC and SOF."
         )
 
 
-def scripts(measured: Sequence[Measured], given: AuditInput) -> Iterator[str]:
+def scripts(measured: Sequence[Measured], corpus: AuditInput) -> Iterator[str]:
     """A warning where much of the documents is in scripts between whose words a tokenizer finds no borders."""
-    readers = {(each.family.name, each.family.by) for each in measured}
+    readers = {(measurement.family.name, measurement.family.by) for measurement in measured}
     by_words = sorted(
         {
             f"{name} by words" if by == "words" else name
@@ -225,7 +247,7 @@ def scripts(measured: Sequence[Measured], given: AuditInput) -> Iterator[str]:
     by_ngrams = ("value-shares", "ngram") in readers
     if not (by_words or by_ngrams):
         return
-    share = share_borderless(document.text for documents in given.sets for document in documents.documents)
+    share = share_borderless(document.text for documents in corpus.sets for document in documents.documents)
     if share < MUCH:
         return
     where = f"{100 * share:.0f} % of the documents' letters are of {SCRIPTS}"
@@ -251,31 +273,31 @@ NAMES = {
 
 
 def notes(audit: Audit) -> str:
-    """All of them."""
-    said = (short_names(audit), fairest(audit), of_wholes(audit), rising(audit), unusual_intervals(audit))
-    return " ".join(filter(None, said))
+    """All notes on what the measures mean."""
+    sentences = (short_names(audit), fairest(audit), of_wholes(audit), rising(audit), unusual_intervals(audit))
+    return " ".join(filter(None, sentences))
 
 
 def short_names(audit: Audit) -> str:
     """What the short names of the audit's measures stand for; "" where it has none."""
     kinds = {number.kind for number in audit.aggregates}
-    found = [f"{kind.name}: {name}" for kind, name in NAMES.items() if kind in kinds]
-    return f"{'; '.join(found)}." if found else ""
+    meanings = [f"{kind.name}: {name}" for kind, name in NAMES.items() if kind in kinds]
+    return f"{'; '.join(meanings)}." if meanings else ""
 
 
 def fairest(audit: Audit) -> str:
     """Which value of the measures is fair."""
     unknown = dict.fromkeys(n.kind.name for n in audit.aggregates if not MEASURES[n.family].page.zero_is_fair)
-    said = [f"0 is fair{f', but for {joined(list(unknown))}, of which that is not known' if unknown else ''}."]
+    sentences = [f"0 is fair{f', but for {joined(list(unknown))}, of which that is not known' if unknown else ''}."]
     if unknown and len(unknown) == len({n.kind.name for n in audit.aggregates}):
-        said = ["Which number is fair is not known."]
+        sentences = ["Which number is fair is not known."]
     if any(n.kind == AUC for n in audit.aggregates) and audit.options["mode"] != "paper":
-        said.append(
+        sentences.append(
             "AUC is at least 5 %: at tolerance 1 a value that gets no more than its due counts as under-represented, and in "
             "every summary there is one."
         )
-    said += dict.fromkeys(n.kind.note for n in audit.aggregates if n.kind.note)
-    return " ".join(said)
+    sentences += dict.fromkeys(n.kind.note for n in audit.aggregates if n.kind.note)
+    return " ".join(sentences)
 
 
 def of_wholes(audit: Audit) -> str:
@@ -291,11 +313,11 @@ def of_wholes(audit: Audit) -> str:
 def rising(audit: Audit) -> str:
     """Which measures grow by chance alone; "" where there is none."""
     kinds = (n.kind for n in audit.aggregates if n.value is not None)
-    found = dict.fromkeys(kind.name for kind in kinds if kind.grows_by_chance)
-    if not found:
+    names = dict.fromkeys(kind.name for kind in kinds if kind.grows_by_chance)
+    if not names:
         return ""
     return (
-        f"Measures of absolute gaps ({', '.join(found)}) grow by chance alone, so their intervals lie too high when a "
+        f"Measures of absolute gaps ({', '.join(names)}) grow by chance alone, so their intervals lie too high when a "
         "system is fair."
     )
 
@@ -305,22 +327,22 @@ def unusual_intervals(audit: Audit) -> str:
     shown = (*audit.numbers, *audit.differences)
     is_flat = any(n.low is not None and n.high is not None and n.high - n.low <= NOISE for n in shown)
     is_exact = any(n.kind.is_rate and n.low is not None for n in audit.numbers)
-    said = (
+    sentences = (
         f'"{FLAT.capitalize()}": all sets agree, and their spread says nothing of its uncertainty.' if is_flat else "",
         "Intervals of rates are the exact ones of Clopper and Pearson." if is_exact else "",
         too_narrow([*audit.aggregates, *audit.by_value]),
     )
-    return " ".join(filter(None, said))
+    return " ".join(filter(None, sentences))
 
 
 def too_narrow(numbers: Sequence[AuditNumber]) -> str:
     """Of which measures intervals cover the true value less often than stated, by the simulation; "" where none does."""
     marked = dict.fromkeys(number.kind for number in numbers if is_too_narrow(number))
-    said = joined([f"{kind.name} of fewer than {kind.holds_from} sets" for kind in marked])
-    if not said:
+    measures = joined([f"{kind.name} of fewer than {kind.holds_from} sets" for kind in marked])
+    if not measures:
         return ""
     return (
-        f'"{TOO_NARROW.capitalize()}": the interval of {said} covers the true value less often than stated: 95 % intervals '
+        f'"{TOO_NARROW.capitalize()}": the interval of {measures} covers the true value less often than stated: 95 % intervals '
         "covered it in 81 to 89 % of simulated audits of 12 to 30 sets."
     )
 

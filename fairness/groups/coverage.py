@@ -176,4 +176,4 @@ def parity_significance(
         )
     sign = 1 if direction == "over" else -1
     weights = drawn_weights(values.size, Bootstrap(resamples=resamples, seed=seed))
-    return 1 - sum(int((sign * (each @ values) > NOISE).sum()) for each in weights) / resamples
+    return 1 - sum(int((sign * (draw @ values) > NOISE).sum()) for draw in weights) / resamples

@@ -68,7 +68,7 @@ def gated(classes: Floats, gate: bool) -> Floats:
 
 
 def checked(entailments: Entailments, is_document: NDArray[np.bool_], first_place: int = 0) -> Entailments:
-    """The same, once it is known to hold together; `first_place` is that of its first set, for the message.
+    """The entailments, once they are known to hold together; `first_place` is that of their first set, for the message.
 
     Raises:
         DataError: a probability is outside [0, 1], or the label of a document is negative.
@@ -83,7 +83,7 @@ def checked(entailments: Entailments, is_document: NDArray[np.bool_], first_plac
 
 
 def merge_linked(
-    entailments: Entailments, sets: NDArray[np.intp], one: NDArray[np.intp], other: NDArray[np.intp]
+    entailments: Entailments, sets: NDArray[np.intp], unit: NDArray[np.intp], neighbour: NDArray[np.intp]
 ) -> tuple[Entailments, NDArray[np.intp]]:
     """Units that entail each other taken as one, and for each unit the first unit of its cluster, shape (sets, units).
 
@@ -93,15 +93,15 @@ def merge_linked(
     Args:
         entailments: of the sets.
         sets: place of the set of each link, (links,).
-        one: place of a unit in it.
-        other: of the unit that it is linked with; each link stands in both directions.
+        unit: place of a unit in its set.
+        neighbour: place of the unit that it is linked with; each link stands in both directions.
     """
     n_sets, n_units = entailments.units.shape
     first = np.broadcast_to(np.arange(n_units), (n_sets, n_units))
     if not len(sets):
         return entailments, first
     start = sets * n_units
-    first = (_first_of_cluster(n_sets * n_units, start + one, start + other) % n_units).reshape(first.shape)
+    first = (_first_of_cluster(n_sets * n_units, start + unit, start + neighbour) % n_units).reshape(first.shape)
 
     places, moved = np.nonzero(first != np.arange(n_units))
     probability, units = entailments.probability.copy(), entailments.units.copy()
@@ -112,7 +112,7 @@ def merge_linked(
     return Entailments(probability, entailments.labels, units), first
 
 
-def _first_of_cluster(n: int, one: NDArray[np.intp], other: NDArray[np.intp]) -> NDArray[np.intp]:
+def _first_of_cluster(n: int, node: NDArray[np.intp], neighbour: NDArray[np.intp]) -> NDArray[np.intp]:
     """The lowest node that each of n nodes is linked with, itself included and through others; links stand in both directions.
 
     Links are few and clusters small, so their lowest places are passed on until none falls, in numpy alone: a sparse graph
@@ -121,7 +121,7 @@ def _first_of_cluster(n: int, one: NDArray[np.intp], other: NDArray[np.intp]) ->
     first: NDArray[np.intp] = np.arange(n)
     while True:
         before = first.copy()
-        np.minimum.at(first, one, before[other])
+        np.minimum.at(first, node, before[neighbour])
         # also what the lowest place was found to be linked with meanwhile
         first = first[first]
         if (first == before).all():

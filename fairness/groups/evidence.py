@@ -81,11 +81,11 @@ def cover_sets(
             outside [0, 1], or a label that is negative or not declared.
     """
     rule = coverage_rule(mode)
-    found: list[SetCoverage] = []
+    coverages: list[SetCoverage] = []
     for start in range(0, len(sets), SIDE_BY_SIDE):
         block = slice(start, start + SIDE_BY_SIDE)
-        found += _covered(sets[block], n_values[block], rule, start)
-    return found
+        coverages += _covered(sets[block], n_values[block], rule, start)
+    return coverages
 
 
 def _covered(
@@ -105,16 +105,29 @@ def _covered(
         table.one_valued.tolist(), table.n_units.tolist(), table.by_document.tolist(), table.by_value.tolist(),
         table.difference.tolist(), table.counts.tolist(), first.tolist(), strict=True,
     )  # fmt: skip
-    for each, n, ec, overall, no_unit, one_valued, n_units, by_document, by_value, difference, counts, leaders in rows:
+    for (
+        evidence,
+        n,
+        ec,
+        overall,
+        no_unit,
+        one_valued,
+        n_units,
+        by_document,
+        by_value,
+        difference,
+        counts,
+        leaders,
+    ) in rows:
         yield SetCoverage(
             ec=None if isnan(ec) else ec,
             unscored=NO_UNIT if no_unit else ONE_VALUE if one_valued else None,
-            by_document=_row(by_document[: len(each.labels)]),
+            by_document=_row(by_document[: len(evidence.labels)]),
             overall=None if isnan(overall) else overall,
             by_value=_row(by_value[:n]),
             difference=_row(difference[:n]),
             counts=tuple(counts[:n]),
-            clusters=_clusters(leaders[: len(np.asarray(each.nli))]),
+            clusters=_clusters(leaders[: len(np.asarray(evidence.nli))]),
             n_units=n_units,
         )
 
@@ -147,36 +160,38 @@ def _entailments(sets: Sequence[SetEvidence], rule: CoverageRule, first_place: i
     """Gated and merged entailments, and the first unit of each unit's cluster; `first_place` is that of the first set, for
     messages.
     """
-    classes = [_classes(each, place) for place, each in enumerate(sets, first_place)]
+    classes = [_classes(evidence, place) for place, evidence in enumerate(sets, first_place)]
     packed = _side_by_side(sets, classes, rule.gate, first_place)
     if rule.merge_above is None:
         return packed, np.broadcast_to(np.arange(packed.units.shape[1]), packed.units.shape)
-    return merge_linked(packed, *_links(sets, [len(each) for each in classes], rule.merge_above, first_place))
+    return merge_linked(
+        packed, *_links(sets, [len(probabilities) for probabilities in classes], rule.merge_above, first_place)
+    )
 
 
 def _links(
     sets: Sequence[SetEvidence], n_units: Sequence[int], above: float, first_place: int
 ) -> tuple[Places, Places, Places]:
     """Places of a set and of two of its units that entail each other, in both directions."""
-    given = [np.zeros((0, 0)) if s.between_units is None else np.asarray(s.between_units, dtype=float) for s in sets]
-    for place, (each, s, n) in enumerate(zip(given, sets, n_units, strict=True), first_place):
-        if s.between_units is not None and each.shape != (n, n):
-            raise DataError(f"set {place}: entailment between units needs shape {(n, n)}, got {each.shape}")
+    between = [np.zeros((0, 0)) if s.between_units is None else np.asarray(s.between_units, dtype=float) for s in sets]
+    for place, (matrix, s, n) in enumerate(zip(between, sets, n_units, strict=True), first_place):
+        if s.between_units is not None and matrix.shape != (n, n):
+            raise DataError(f"set {place}: entailment between units needs shape {(n, n)}, got {matrix.shape}")
     # set after set, unit after unit
     mutual, sizes = (
-        np.concatenate([np.zeros(0), *(each.reshape(-1) for each in given)]),
-        np.array([*map(len, given)], dtype=int),
+        np.concatenate([np.zeros(0), *(matrix.reshape(-1) for matrix in between)]),
+        np.array([*map(len, between)], dtype=int),
     )
     (places,) = (mutual > above).nonzero()
-    of_set, one, row = _located(places, sizes, sizes)
-    other = row - (np.cumsum(sizes) - sizes)[of_set]
-    back = places + (other - one) * (sizes[of_set] - 1)
-    linked = (one != other) & (mutual[back] > above)
+    of_set, unit, row = _located(places, sizes, sizes)
+    neighbour = row - (np.cumsum(sizes) - sizes)[of_set]
+    back = places + (neighbour - unit) * (sizes[of_set] - 1)
+    linked = (unit != neighbour) & (mutual[back] > above)
     listed = [(place, s.links) for place, s in enumerate(sets) if s.links is not None]
     return (
         np.concatenate([of_set[linked], *(np.full(len(links), place) for place, links in listed)]),
-        np.concatenate([one[linked], *(links[:, 0] for _, links in listed)]),
-        np.concatenate([other[linked], *(links[:, 1] for _, links in listed)]),
+        np.concatenate([unit[linked], *(links[:, 0] for _, links in listed)]),
+        np.concatenate([neighbour[linked], *(links[:, 1] for _, links in listed)]),
     )
 
 
@@ -192,21 +207,26 @@ def _classes(evidence: SetEvidence, place: int) -> Floats:
 
 def _side_by_side(sets: Sequence[SetEvidence], classes: Sequence[Floats], gate: bool, first_place: int) -> Entailments:
     """The best windows of all sets, padded to the largest."""
-    lengths = [(len(its), len(each.windows), len(each.labels)) for its, each in zip(classes, sets, strict=True)]
+    lengths = [
+        (len(probabilities), len(evidence.windows), len(evidence.labels))
+        for probabilities, evidence in zip(classes, sets, strict=True)
+    ]
     n_units, n_windows, n_documents = np.array(lengths, dtype=int).reshape(-1, 3).T
-    windows = np.fromiter(chain.from_iterable(each.windows for each in sets), int)
+    windows = np.fromiter(chain.from_iterable(evidence.windows for evidence in sets), int)
     strays = (windows < 0) | (windows >= np.repeat(n_documents, n_windows))
     if strays.any():
         row = int(np.repeat(np.arange(len(sets)), n_windows)[np.argmax(strays)])
-        given, n = list(sets[row].windows), n_documents[row]
-        raise DataError(f"set {first_place + row}: a window's document is a place below {n}, got {given}")
+        documents, n = list(sets[row].windows), n_documents[row]
+        raise DataError(f"set {first_place + row}: a window's document is a place below {n}, got {documents}")
     is_unit = np.arange(n_units.max(initial=0)) < n_units[:, None]
     is_document = np.arange(n_documents.max(initial=0)) < n_documents[:, None]
     labels = np.full(is_document.shape, -1)
-    labels[is_document] = np.fromiter(chain.from_iterable(each.labels for each in sets), int)
+    labels[is_document] = np.fromiter(chain.from_iterable(evidence.labels for evidence in sets), int)
 
     # set after set, unit after unit, window after window
-    entailed = gated(np.concatenate([np.zeros((0, 3)), *(each.reshape(-1, 3) for each in classes)]), gate)
+    entailed = gated(
+        np.concatenate([np.zeros((0, 3)), *(probabilities.reshape(-1, 3) for probabilities in classes)]), gate
+    )
     (places,) = (entailed != 0).nonzero()
     of_set, unit, window = _located(places, n_units, n_windows)
     best = np.zeros((*is_document.shape, is_unit.shape[1]))

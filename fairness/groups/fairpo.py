@@ -41,8 +41,8 @@ class Thinning:
 
     def counts(self, labels: Sequence[int], n_values: int) -> list[int]:
         """Documents of each value that are left."""
-        kept = np.asarray(labels, dtype=int)[list(self.documents)]
-        return [int(n) for n in np.bincount(kept, minlength=n_values)]
+        remaining = np.asarray(labels, dtype=int)[list(self.documents)]
+        return [int(n) for n in np.bincount(remaining, minlength=n_values)]
 
 
 def thinnings(
@@ -98,9 +98,9 @@ def choose_thinnings(
         return None
     minus_over = list(drawn).index(over)
     for value in np.argsort(known, kind="stable").tolist():
-        others = [place for place, each in enumerate(drawn) if each == value and place != minus_over]
-        if counts[value] > n and others:
-            return minus_over, others[0]
+        copies = [place for place, drawn_value in enumerate(drawn) if drawn_value == value and place != minus_over]
+        if counts[value] > n and copies:
+            return minus_over, copies[0]
     return None
 
 
@@ -126,10 +126,10 @@ def _first(order: Places, counts: Places, above: int) -> int | None:
 
 
 def _thinned(places: Places, value: int, n: int, rng: np.random.Generator) -> Thinning:
-    own = np.flatnonzero(places == value)
-    taken = rng.choice(own, size=min(n, len(own)), replace=False)
-    left = rng.permutation(np.setdiff1d(np.arange(len(places)), taken))
-    return Thinning(value, tuple(left.tolist()))
+    members = np.flatnonzero(places == value)
+    dropped = rng.choice(members, size=min(n, len(members)), replace=False)
+    remaining = rng.permutation(np.setdiff1d(np.arange(len(places)), dropped))
+    return Thinning(value, tuple(remaining.tolist()))
 
 
 def _other(first: Thinning, places: Places, n: int, rng: np.random.Generator) -> Thinning:
@@ -200,18 +200,18 @@ def fair_pairs(ec: ArrayLike, difference: ArrayLike, counts: ArrayLike) -> FairP
             "a candidate without Equal Coverage, or without the difference of a present value, gives no pair; leave its set out"
         )
     chosen, rejected = scores.argmin(axis=1), scores.argmax(axis=1)
-    kept = np.flatnonzero(chosen != rejected)
-    chosen, rejected = chosen[kept], rejected[kept]
-    root = np.sqrt(scores[kept, rejected] - scores[kept, chosen])
+    sets = np.flatnonzero(chosen != rejected)
+    chosen, rejected = chosen[sets], rejected[sets]
+    root = np.sqrt(scores[sets, rejected] - scores[sets, chosen])
     summed = np.where(present, gaps, 0.0) * numbers[:, None]  # C_k, (sets, 3, values)
     return FairPairs(
-        sets=kept,
+        sets=sets,
         chosen=chosen,
         rejected=rejected,
         margin_weight=root / root.mean() if root.size else root,
-        chosen_slots=_slots(summed[kept, chosen]),
-        rejected_slots=_slots(summed[kept, rejected]),
-        counts=np.repeat(numbers[kept], 2, axis=1),
+        chosen_slots=_slots(summed[sets, chosen]),
+        rejected_slots=_slots(summed[sets, rejected]),
+        counts=np.repeat(numbers[sets], 2, axis=1),
     )
 
 
@@ -376,8 +376,8 @@ def paper_weights(
 
 def _log_ratio(over: Floats, under: Floats) -> Floats:
     """ln(O / U) of each value, shape (values,); the released code, which has no guard, divides by 0."""
-    least = np.where((over <= 0) | (under <= 0), LEAST_AVERAGE, 0.0)
-    return np.asarray(np.log(np.maximum(over, least)) - np.log(np.maximum(under, least)))
+    floor = np.where((over <= 0) | (under <= 0), LEAST_AVERAGE, 0.0)
+    return np.asarray(np.log(np.maximum(over, floor)) - np.log(np.maximum(under, floor)))
 
 
 def _mean_weight(exponent: Floats, flagged: NDArray[np.bool_]) -> Floats:

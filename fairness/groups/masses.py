@@ -57,17 +57,17 @@ def pack(samples: Sequence[Masses]) -> MassTable:
     Raises:
         DataError: a sample has not one target mass and one name for each source mass; its place is named.
     """
-    for row, each in enumerate(samples):
-        if len(each.source) != len(each.target) or len(each.names) not in (0, len(each.source)):
+    for row, sample in enumerate(samples):
+        if len(sample.source) != len(sample.target) or len(sample.names) not in (0, len(sample.source)):
             raise DataError(
-                f"sample {row}: {len(each.source)} source masses, {len(each.target)} target masses and {len(each.names)} "
+                f"sample {row}: {len(sample.source)} source masses, {len(sample.target)} target masses and {len(sample.names)} "
                 "names; one of each is needed for every declared value"
             )
-    lengths = np.array([len(each.source) for each in samples], dtype=int)
+    lengths = np.array([len(sample.source) for sample in samples], dtype=int)
     declared = np.arange(lengths.max(initial=0)) < lengths[:, None]
     source, target = np.zeros(declared.shape), np.zeros(declared.shape)
-    source[declared] = np.fromiter(chain.from_iterable(each.source for each in samples), float)
-    target[declared] = np.fromiter(chain.from_iterable(each.target for each in samples), float)
+    source[declared] = np.fromiter(chain.from_iterable(sample.source for sample in samples), float)
+    target[declared] = np.fromiter(chain.from_iterable(sample.target for sample in samples), float)
     return MassTable(source, target, declared)
 
 

@@ -44,8 +44,8 @@ def expected_within(room: Floats, expected: Floats, labels: Sequence[int]) -> Fl
         labels: value of each document.
     """
     places = np.asarray(labels)
-    found, due = (np.bincount(places, weights=each).astype(float) for each in (room, expected))
-    return np.asarray(expected * np.nan_to_num(over(found, due))[places])
+    value_room, value_expected = (np.bincount(places, weights=amounts).astype(float) for amounts in (room, expected))
+    return np.asarray(expected * np.nan_to_num(over(value_room, value_expected))[places])
 
 
 def can_be_told(labels: Sequence[int], of: Places) -> NDArray[np.bool_]:
@@ -76,13 +76,13 @@ def sums_of_orders(gaps: Floats, weights: Floats, stood: Places, home: Places) -
     mean = np.einsum("r,rdk->dk", weights, stands) / total
     within = stands - mean
     normal = np.einsum("r,rdj,rdk->jk", weights, within, within)
-    due = np.einsum("r,rdk,rd->k", weights, within, n * gaps)
+    moment = np.einsum("r,rdk,rd->k", weights, within, n * gaps)
     comes = (home[:, None] == np.arange(_THIRDS)).astype(float)  # (documents, thirds)
     from_home = np.einsum("r,rd,dk->k", weights, gaps, comes)
     moved = np.einsum("dj,dk->jk", comes, mean) * total / n
     first = weights[0] * np.einsum("d,dk->k", gaps[0], stands[0])
-    sums = (normal, due, mean.sum(axis=0) * total / n, from_home, moved, first, np.array([total, weights[0]]))
-    return np.concatenate([each.ravel() for each in sums])
+    sums = (normal, moment, mean.sum(axis=0) * total / n, from_home, moved, first, np.array([total, weights[0]]))
+    return np.concatenate([part.ravel() for part in sums])
 
 
 def place_and_documents(sums: Floats) -> Floats:
@@ -95,13 +95,13 @@ def place_and_documents(sums: Floats) -> Floats:
     """
     ends = np.cumsum([int(np.prod(shape)) for shape in _SHAPES])[:-1]
     parts = np.split(sums, ends, axis=-1)
-    normal, due, room, from_home, moved, first, weights = (
+    normal, moment, room, from_home, moved, first, weights = (
         part.reshape(*sums.shape[:-1], *shape) for part, shape in zip(parts, _SHAPES, strict=True)
     )
     total, first_total = weights[..., :1], weights[..., 1:]
     share = over(room, total)
     # effects are known up to a constant: the room of all thirds together is 1
-    effect = np.einsum("...jk,...k->...j", np.linalg.pinv(normal, rcond=1e-9, hermitian=True), due)
+    effect = np.einsum("...jk,...k->...j", np.linalg.pinv(normal, rcond=1e-9, hermitian=True), moment)
     effect -= (share * effect).sum(axis=-1, keepdims=True)
     is_known = np.linalg.matrix_rank(normal, tol=1e-6, hermitian=True) >= (room > 0).sum(axis=-1) - 1
     place = np.where(is_known[..., None], share * effect, np.nan)

@@ -49,8 +49,8 @@ class SentimentLabeller:
 
     def __call__(self, text: str) -> Sentiment:
         """The label of a review."""
-        found = self._analyse(text)
-        neg, pos = float(found["neg"]), float(found["pos"])
+        scores = self._analyse(text)
+        neg, pos = float(scores["neg"]), float(scores["pos"])
         return Sentiment(sentiment_label(neg, pos), neg, pos)
 
 

@@ -22,9 +22,9 @@ def units_of(request: SummaryRequest, unit: Unit) -> tuple[list[str], list[str]]
     assert request.attribute is not None, f"{request.id}: nobody named an attribute"
     units, groups = list[str](), list[str]()
     for document in request.source_documents:
-        mine = sentences(document.text) if unit == "sentence" else [fold(document.text)]
-        units += mine
-        groups += [document.attributes[request.attribute]] * len(mine)
+        texts = sentences(document.text) if unit == "sentence" else [fold(document.text)]
+        units += texts
+        groups += [document.attributes[request.attribute]] * len(texts)
     return units, groups
 
 
@@ -55,8 +55,8 @@ def group_quotas(group_sizes: Mapping[str, int], length: int, notion: Notion) ->
         group: Fraction(length, len(group_sizes)) if notion == "equal" else Fraction(length * size, max(total, 1))
         for group, size in group_sizes.items()
     }
-    given = {group: min(int(share[group]), size) for group, size in group_sizes.items()}
-    for _ in range(length - sum(given.values())):
-        open_groups = [group for group, size in group_sizes.items() if given[group] < size]
-        given[max(open_groups, key=lambda group: share[group] - given[group])] += 1  # max keeps the first of equals
-    return given
+    quotas = {group: min(int(share[group]), size) for group, size in group_sizes.items()}
+    for _ in range(length - sum(quotas.values())):
+        open_groups = [group for group, size in group_sizes.items() if quotas[group] < size]
+        quotas[max(open_groups, key=lambda group: share[group] - quotas[group])] += 1  # max keeps the first of equals
+    return quotas

@@ -72,12 +72,12 @@ def kept_values(source: NDArray[np.float64], declared: NDArray[np.bool_], rule: 
     """
     scorable = source.sum(axis=-1, keepdims=True) > 0
     if rule.zero_mass == "drop":
-        kept = source > 0
+        is_kept = source > 0
     elif rule.zero_mass == "keep":
-        kept = declared
+        is_kept = declared
     else:
-        kept = _until(source, rule.cutoff)
-    return np.asarray(kept & declared & scorable)
+        is_kept = _until(source, rule.cutoff)
+    return np.asarray(is_kept & declared & scorable)
 
 
 def _until(source: NDArray[np.float64], cutoff: float) -> NDArray[np.bool_]:
@@ -92,9 +92,9 @@ def _until(source: NDArray[np.float64], cutoff: float) -> NDArray[np.bool_]:
     before = np.cumsum(shares, axis=-1)[..., :-1]
     visited = np.ones(source.shape, dtype=bool)
     visited[..., 1:] = before < cutoff
-    kept = np.empty_like(visited)
-    np.put_along_axis(kept, order, visited, axis=-1)
-    return kept
+    is_kept = np.empty_like(visited)
+    np.put_along_axis(is_kept, order, visited, axis=-1)
+    return is_kept
 
 
 Floats = NDArray[np.float64]
@@ -158,11 +158,11 @@ def compare(
             f"source masses have shape {source.shape}, target masses {target.shape}; one of each a value is needed"
         )
     places = np.ones(source.shape, dtype=bool) if declared is None else np.asarray(declared, dtype=bool)
-    kept = kept_values(source, places, rule)
-    summary = _normalised(np.where(kept, target, 0.0))
-    uniform = _normalised(kept.astype(float))
+    is_kept = kept_values(source, places, rule)
+    summary = _normalised(np.where(is_kept, target, 0.0))
+    uniform = _normalised(is_kept.astype(float))
     matched = summary.any(axis=-1, keepdims=True)
-    return Shares(kept, _gold(source, kept, aim), np.where(matched, summary, uniform), rule)
+    return Shares(is_kept, _gold(source, is_kept, aim), np.where(matched, summary, uniform), rule)
 
 
 def under_represented(shares: Shares, tau: float = DEFAULT_TAU) -> Bools:
@@ -190,9 +190,9 @@ def unfair_error_rate(shares: Shares) -> Floats:
     return _mean(shares.shortfall, shares.kept)
 
 
-def _mean(x: Floats, kept: Bools) -> Floats:
-    counts = kept.sum(axis=-1)
-    sums = np.where(kept, x, 0.0).sum(axis=-1)
+def _mean(x: Floats, is_kept: Bools) -> Floats:
+    counts = is_kept.sum(axis=-1)
+    sums = np.where(is_kept, x, 0.0).sum(axis=-1)
     return np.asarray(np.divide(sums, counts, out=np.full(np.shape(sums), np.nan), where=counts > 0))
 
 
@@ -202,18 +202,18 @@ def _normalised(mass: Floats) -> Floats:
     return np.asarray(mass / np.where(total > 0, total, 1.0))
 
 
-def _gold(source: Floats, kept: Bools, aim: Target) -> Floats:
+def _gold(source: Floats, is_kept: Bools, aim: Target) -> Floats:
     if isinstance(aim, str):
         if aim not in ("ratio", "equal"):
             raise DataError(
                 f"fairness target {aim!r} is not known; it is 'ratio', 'equal' or one weight for each value"
             )
-        return _normalised(np.where(kept, source if aim == "ratio" else 1.0, 0.0))
+        return _normalised(np.where(is_kept, source if aim == "ratio" else 1.0, 0.0))
     weights = _checked(aim, "fairness target's")
     if weights.shape != source.shape[-1:]:
         raise DataError(f"the fairness target has {weights.size} weights, but {source.shape[-1]} values are declared")
-    restricted = np.where(kept, weights, 0.0)
-    hopeless = kept.any(axis=-1) & ~restricted.any(axis=-1)
+    restricted = np.where(is_kept, weights, 0.0)
+    hopeless = is_kept.any(axis=-1) & ~restricted.any(axis=-1)
     if hopeless.any():
         raise DataError(
             f"the fairness target {aim} has no weight on the values that take part ({int(hopeless.sum())} samples, the first at "
@@ -222,13 +222,13 @@ def _gold(source: Floats, kept: Bools, aim: Target) -> Floats:
     return _normalised(restricted)
 
 
-def _checked(masses: ArrayLike, what: str) -> Floats:
+def _checked(masses: ArrayLike, role: str) -> Floats:
     array = np.asarray(masses, dtype=float)
     if array.ndim == 0:
-        raise DataError(f"{what} mass {array} is one number; one for each declared value is needed")
+        raise DataError(f"{role} mass {array} is one number; one for each declared value is needed")
     wrong = array[~(np.isfinite(array) & (array >= 0))]
     if wrong.size:
-        raise DataError(f"{what} masses are finite numbers of at least 0, got {wrong[0]}")
+        raise DataError(f"{role} masses are finite numbers of at least 0, got {wrong[0]}")
     return array
 
 
@@ -274,11 +274,11 @@ def area_by_cutoff(samples: Sequence[Masses], *, tau: float = DEFAULT_TAU, aim: 
     Raises:
         DataError: as `pack` and `compare`; or a sample has more or fewer values than the aim has weights.
     """
-    known = [each for each in samples if any(each.source)]
-    for place, each in enumerate(known):
-        if not isinstance(aim, str) and len(aim) != len(each.source):
+    known = [sample for sample in samples if any(sample.source)]
+    for place, sample in enumerate(known):
+        if not isinstance(aim, str) and len(aim) != len(sample.source):
             raise DataError(
-                f"the fairness target has {len(aim)} weights, but the scored sample at place {place} declares {len(each.source)} "
-                "values; measure samples of other values apart, each with its own target"
+                f"the fairness target has {len(aim)} weights, but the scored sample at place {place} declares "
+                f"{len(sample.source)} values; measure samples of other values apart, each with its own target"
             )
     return area(unfair_by_cutoff(pack(known), tau=tau, aim=aim).mean(axis=1)) if known else None

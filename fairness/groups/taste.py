@@ -59,25 +59,25 @@ class Source:
 
     @cached_property
     def words(self) -> Floats:
-        """Of each document, (documents,)."""
+        """Words of each document, (documents,)."""
         return self.by_document(self.length)
 
     @cached_property
     def having(self) -> dict[str, list[int]]:
         """The sentences that have each word."""
-        found = defaultdict[str, list[int]](list)
+        by_word = defaultdict[str, list[int]](list)
         for place, tokens in enumerate(self.tokens):
             for token in set(tokens):
-                found[token].append(place)
-        return dict(found)
+                by_word[token].append(place)
+        return dict(by_word)
 
     def credit(self, summary: Sequence[str]) -> Floats:
         """Words of a summary that are in the documents, shared out among the sentences that have them, (sentences,)."""
-        found = np.zeros(len(self.tokens))
+        amounts = np.zeros(len(self.tokens))
         for token, n in Counter(summary).items():
             if places := self.having.get(token):
-                found[places] += n / len(places)
-        return found
+                amounts[places] += n / len(places)
+        return amounts
 
     def by_document(self, amounts: Floats) -> Floats:
         """Sums over the sentences of each document, (documents,)."""
@@ -93,10 +93,10 @@ def read_source(documents: Sequence[Sequence[str]], tokenize: Callable[[str], Se
     """
     tokens, document, place, marks = [], [], [], []
     for number, sentences in enumerate(documents):
-        read = [(part, its) for part in sentences if (its := tuple(tokenize(part)))]
+        read = [(part, words) for part in sentences if (words := tuple(tokenize(part)))]
         last = len(read) - 1
-        for k, (part, its) in enumerate(read):
-            tokens.append(its)
+        for k, (part, words) in enumerate(read):
+            tokens.append(words)
             document.append(number)
             place.append(k / last if last else 0.0)
             marks.append([*(bool(mark.search(part)) for mark in MARKS), k == 0, k == last > 0])
@@ -125,26 +125,26 @@ class Sources:
 
     @cached_property
     def _starts(self) -> Ints:
-        return np.cumsum([0, *(len(each.tokens) for each in self.sets)])[:-1]
+        return np.cumsum([0, *(len(source.tokens) for source in self.sets)])[:-1]
 
     @cached_property
     def _set_of(self) -> Ints:
-        return np.repeat(np.arange(len(self.sets)), [len(each.tokens) for each in self.sets])
+        return np.repeat(np.arange(len(self.sets)), [len(source.tokens) for source in self.sets])
 
     @cached_property
     def _room(self) -> Floats:
         """Logarithm of each sentence's words: of a summarizer without taste a word is as likely to come from any other."""
-        return np.asarray(np.log(np.concatenate([each.length for each in self.sets])))
+        return np.asarray(np.log(np.concatenate([source.length for source in self.sets])))
 
     @cached_property
     def _columns(self) -> Floats:
         """What taste may go by, standardised, (sentences, columns): curves in pieces, marks, and all by length."""
-        in_sets = Counter[str](token for each in self.sets for token in each.having)
-        curves = np.vstack([_curves(each, in_sets, len(self.sets)) for each in self.sets])
+        in_sets = Counter[str](token for source in self.sets for token in source.having)
+        curves = np.vstack([_curves(source, in_sets, len(self.sets)) for source in self.sets])
         knots = np.quantile(curves, np.linspace(0, 1, PIECES + 1)[1:-1], axis=0)
         pieces = [np.maximum(0.0, curves - knot) for knot in knots]
         centred = curves - curves.mean(axis=0)
-        marks = np.vstack([each.marks for each in self.sets])
+        marks = np.vstack([source.marks for source in self.sets])
         columns = np.hstack([curves, *pieces, marks, centred[:, :1] * centred])
         spread = columns.std(axis=0)
         return np.asarray((columns - columns.mean(axis=0)) / np.where(spread > 0, spread, 1.0))
@@ -157,7 +157,7 @@ class Sources:
         """
         if not self.sets:
             return []
-        credit, total = np.concatenate(credits), np.array([each.sum() for each in credits])
+        credit, total = np.concatenate(credits), np.array([amounts.sum() for amounts in credits])
         columns, beta = self._columns, np.zeros(self._columns.shape[1])
         gain, log_share = self._likelihood(beta, credit)
         for _ in range(MOST_STEPS):
@@ -194,17 +194,17 @@ def sources_of(sets: tuple[Source, ...]) -> Sources:
 
 def _curves(source: Source, in_sets: Counter[str], n_sets: int) -> Floats:
     """Length of a sentence, how common its words are in other documents and other sets, its place, its document's length."""
-    others = max(1, source.n_documents - 1)
+    n_others = max(1, source.n_documents - 1)
     also = {token: len({int(source.document[k]) for k in places}) - 1 for token, places in source.having.items()}
     rare = {token: np.log((1 + in_sets[token]) / (n_sets + 1)) for token in source.having}
     by_token = [[also[token] for token in tokens] for tokens in source.tokens]
     return np.column_stack(
         [
             np.log(source.length),
-            [sum(its) / len(its) / others for its in by_token],
+            [sum(counts) / len(counts) / n_others for counts in by_token],
             [sum(map(rare.__getitem__, tokens)) / len(tokens) for tokens in source.tokens],
-            [max(its) / others for its in by_token],
-            [np.log1p(sum(its)) for its in by_token],
+            [max(counts) / n_others for counts in by_token],
+            [np.log1p(sum(counts)) for counts in by_token],
             source.place,
             np.log1p(source.words)[source.document],
         ]

@@ -73,13 +73,13 @@ def open_nltk(feature: str, resources: tuple[str, ...], folder: Path | None = No
         )
     if first := named or str(nltk_folder() or ""):
         # since NLTK's readers take the first that they find
-        nltk.data.path[:] = [first, *(each for each in nltk.data.path if each != first)]
+        nltk.data.path[:] = [first, *(path for path in nltk.data.path if path != first)]
     missing = [name for name in resources if not _is_there(nltk, name, named)]
     if missing:
         where = f"is not in {named}" if named else "NLTK does not find"
-        rest = f"; they count where {SETTING} is not set" if named else ""
+        remark = f"; they count where {SETTING} is not set" if named else ""
         raise DataError(
-            f"{feature} needs NLTK's data ({', '.join(missing)}), which {where}. `{COMMAND}` gets all of them{rest}"
+            f"{feature} needs NLTK's data ({', '.join(missing)}), which {where}. `{COMMAND}` gets all of them{remark}"
         )
     return nltk
 
@@ -92,11 +92,11 @@ def trained_digest(nltk: ModuleType, name: str) -> str:
         name: a key of `TRAINED`, which is there.
     """
     place = _place(nltk, name)
-    found = hashlib.sha256()
+    sha256 = hashlib.sha256()
     for file in TRAINED[name]:
         with nltk.data.find(f"{place}{file}").open() as opened:
-            found.update(opened.read())
-    return found.hexdigest()[:6]
+            sha256.update(opened.read())
+    return sha256.hexdigest()[:6]
 
 
 def _is_there(nltk: ModuleType, name: str, folder: str) -> bool:

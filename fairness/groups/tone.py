@@ -52,7 +52,7 @@ class SourceTone:
 
     def of(self, lines: Sequence[Toned]) -> Floats:
         """What the sentences of a summary add for each value, (values, columns)."""
-        found = np.zeros((len(self._sources), N_COLUMNS))
+        sums = np.zeros((len(self._sources), N_COLUMNS))
         for tokens, positive, negative in lines:
             known = {token: self._tone[token] for token in tokens if token in self._tone}
             amount = positive + negative
@@ -61,11 +61,11 @@ class SourceTone:
             mixed = sum(known.values()) / len(known)
             for token, tone in known.items():
                 if (value := self._owner[token]) != SHARED:
-                    found[value, 2:] += positive, amount, tone * amount, mixed * amount
+                    sums[value, 2:] += positive, amount, tone * amount, mixed * amount
         # documents count where the summary speaks of them, as much as it does
-        spoken = found[:, 3:4]
-        found[:, :2] = np.nan_to_num(over(self._sources, self._sources[:, 1:])) * spoken
-        return found
+        spoken = sums[:, 3:4]
+        sums[:, :2] = np.nan_to_num(over(self._sources, self._sources[:, 1:])) * spoken
+        return sums
 
 
 def tones(sums: Floats) -> tuple[Floats, Floats, Floats]:

@@ -40,9 +40,9 @@ def parse_units(reply: str, domain: Domain, fewest: int = FEWEST_UNITS) -> tuple
         raise DataError(f"domain {domain!r} is not known; domains are {', '.join(REWRITES)}")
     units = []
     for line in reply.split("\n"):
-        number, _, rest = line.strip().partition(" ")
-        if any(character.isdigit() for character in number) and rest.strip():
-            units.append(REWRITES[domain](rest.strip()))
+        number, _, unit = line.strip().partition(" ")
+        if any(character.isdigit() for character in number) and unit.strip():
+            units.append(REWRITES[domain](unit.strip()))
     return tuple(units) if len(units) >= fewest else None
 
 
@@ -124,17 +124,17 @@ def make_windows(
 def _grown(lengths: Sequence[int], centre: int, most_words: int) -> tuple[int, int]:
     """First and last sentence of the window around a sentence."""
     first = last = centre
-    held = lengths[centre]
+    n_words = lengths[centre]
     distance = 1
-    while held < most_words:
+    while n_words < most_words:
         neighbours = [k for k in (centre - distance, centre + distance) if 0 <= k < len(lengths)]
         if not neighbours:
             break
         # stable: of two that are equally long the left one comes first
         for k in sorted(neighbours, key=lengths.__getitem__):
-            if held + lengths[k] >= most_words:
+            if n_words + lengths[k] >= most_words:
                 return first, last
-            held += lengths[k]
+            n_words += lengths[k]
             first, last = min(first, k), max(last, k)
         distance += 1
     return first, last

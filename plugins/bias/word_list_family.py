@@ -88,31 +88,31 @@ class ListedWords:
 
     def measure(self, items: Sequence[LabelledSummary]) -> list[Floats | Unscored]:
         """Listed words in sources and summary of each, those expected of the summary and those compared, (4, groups)."""
-        found: list[Floats | Unscored] = []
+        answers: list[Floats | Unscored] = []
         for documents, group in groupby(items, key=lambda item: item.documents):
             null = ListedAsCommon(self.lists, [document.text for document in documents])
-            found += [
+            answers += [
                 np.vstack([null.source, null.counts(item.summary)]) if item.summary.strip() else Unscored(EMPTY_SUMMARY)
                 for item in group
             ]
-        return found
+        return answers
 
-    def figures(self, found: Sequence[Floats | Unscored]) -> Figures:
+    def figures(self, answers: Sequence[Floats | Unscored]) -> Figures:
         """The sums of all sets."""
         groups = self.lists.groups
-        columns: Floats = np.zeros((len(found), BLOCKS + len(groups), len(groups)))
-        for row, each in enumerate(found):
-            if not isinstance(each, Unscored):
-                columns[row] = np.vstack([each, np.outer(each[1] - each[2], each[1] - each[2])])
-        scored = np.array([not isinstance(each, Unscored) for each in found], dtype=bool)
+        columns: Floats = np.zeros((len(answers), BLOCKS + len(groups), len(groups)))
+        for row, answer in enumerate(answers):
+            if not isinstance(answer, Unscored):
+                columns[row] = np.vstack([answer, np.outer(answer[1] - answer[2], answer[1] - answer[2])])
+        scored = np.array([not isinstance(answer, Unscored) for answer in answers], dtype=bool)
         has = {WORDS_IN_SUMMARIES: columns[:, 1].any(axis=-1), WORDS_COMPARED: columns[:, 3].any(axis=-1)}
         compared = np.repeat(columns[:, 3].sum(axis=-1, keepdims=True), len(groups), axis=1)
-        columns = columns.reshape(len(found), -1)
-        whole = self._reduce(columns.sum(axis=0))[0]
-        rises = whole - self._reduce(columns.sum(axis=0) - columns)[:, 0]
+        columns = columns.reshape(len(answers), -1)
+        bias = self._reduce(columns.sum(axis=0))[0]
+        rises = bias - self._reduce(columns.sum(axis=0) - columns)[:, 0]
         without = [
-            what
-            for what, n in zip(("document", "summary"), _counts(columns, len(groups)).sum(axis=1), strict=True)
+            side
+            for side, n in zip(("document", "summary"), _counts(columns, len(groups)).sum(axis=1), strict=True)
             if not n
         ]
         quantities = quantities_of(self.called, ROWS, groups, (WORD_LIST_BIAS,))
@@ -122,11 +122,11 @@ class ListedWords:
             columns=columns,
             reduce=self._reduce,
             expect=self._expect,
-            nulls=tuple(nulls.get(each.kind, "") for each in quantities),
-            rests_on=np.column_stack([has.get(each.kind, scored) for each in quantities]),
+            nulls=tuple(nulls.get(quantity.kind, "") for quantity in quantities),
+            rests_on=np.column_stack([has.get(quantity.kind, scored) for quantity in quantities]),
             weights=compared,
             unfairness=np.where(scored, rises, np.nan),
-            left_out=reasons(found),
+            left_out=reasons(answers),
             no_part=NO_LISTED,
             withheld="" if has[WORDS_COMPARED].any() else NONE_COMPARED,
             undefined=f"no listed word in any {' or '.join(without)}",
@@ -143,28 +143,28 @@ class ListedWords:
             f"({n_source:,} and {n_summary:,} words; {n_compared:,} of the latter can be compared)."
         )
 
-    def example(self, item: LabelledSummary, found: Floats, left_out: tuple[str, ...] | None = None) -> TakenApart:
+    def example(self, item: LabelledSummary, answer: Floats, left_out: tuple[str, ...] | None = None) -> TakenApart:
         """The set's listed words in the summary beside those expected of it, or those in documents, sentence by sentence."""
         groups = self.lists.groups
-        lacking = found[0] / max(1, found[0].sum()) - found[1] / max(1, found[1].sum())
+        lacking = answer[0] / max(1, answer[0].sum()) - answer[1] / max(1, answer[1].sum())
         worst = most(dict(zip(groups, lacking.tolist(), strict=True))) if left_out is None else left_out
-        due, due_column = (
-            (found[0], "words in documents") if left_out is None else (found[2].round(1), "words expected")
+        basis, due_column = (
+            (answer[0], "words in documents") if left_out is None else (answer[2].round(1), "words expected")
         )
-        its = [place for place, group in enumerate(groups) if group in worst]
+        places = [place for place, group in enumerate(groups) if group in worst]
         return TakenApart(
             measure="how much the word-list bias of all summaries would fall without this one",
             columns=(due_column, "words in summary"), takes_what="words",
             sides=tuple(
                 Side(name=group, source=float(a), summary=float(b))
-                for group, a, b in zip(groups, due, found[1], strict=True)
+                for group, a, b in zip(groups, basis, answer[1], strict=True)
             ),
             lines=tuple(
                 SummaryUnit(text=text, takes=dict(zip(groups, map(float, self.lists.count(text)), strict=True)))
                 for text in split_sentences(item.summary)
             ),
             left_out=worst,
-            documents=tuple(d.text for d in item.documents if self.lists.count(d.text)[its].any()),
+            documents=tuple(d.text for d in item.documents if self.lists.count(d.text)[places].any()),
         )  # fmt: skip
 
     def _reduce(self, sums: Floats) -> Floats:
@@ -175,17 +175,17 @@ class ListedWords:
     def _expect(self, sums: Floats) -> Floats:
         """The bias of sums whose sets' gaps have random signs, and the shares of words that can be compared; nan without any."""
         by_set = self._by_group(sums)
-        found, expected, compared = np.moveaxis(by_set[..., 1:BLOCKS, :], -2, 0)
+        observed, expected, compared = np.moveaxis(by_set[..., 1:BLOCKS, :], -2, 0)
         products, n_compared = by_set[..., BLOCKS:, :], compared.sum(axis=-1, keepdims=True)
-        by_group = over(expected - found + compared, n_compared)
+        by_group = over(expected - observed + compared, n_compared)
         # to first order a gap moves a share by itself less that share of the gaps of all groups, over all words
         share = shares(expected)
         variances = products.diagonal(axis1=-2, axis2=-1) - 2 * share * products.sum(axis=-1)
         variances = variances + share**2 * products.sum(axis=(-2, -1))[..., None]
         moved = over(variances, expected.sum(axis=-1, keepdims=True) ** 2)
-        whole = mean_size(share - shares(by_set[..., 0, :]), moved).sum(axis=-1)[..., None] / 2
-        whole = np.where(n_compared > 0, whole, np.nan)
-        return in_order([by_group if kind == WORDS_COMPARED else np.nan for kind in ROWS], whole)
+        bias = mean_size(share - shares(by_set[..., 0, :]), moved).sum(axis=-1)[..., None] / 2
+        bias = np.where(n_compared > 0, bias, np.nan)
+        return in_order([by_group if kind == WORDS_COMPARED else np.nan for kind in ROWS], bias)
 
     def _by_group(self, sums: Floats) -> Floats:
         """The blocks, and the products of the sets' gaps, (..., blocks, groups)."""

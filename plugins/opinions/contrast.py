@@ -38,35 +38,39 @@ class SupportContrast(ScoringJudge):
 
     def score(self, inputs: Sequence[JudgeInput]) -> list[Verdict]:
         """One verdict for each input, in order; its `raw` has both supports and the number of units."""
-        verdicts = {i: Verdict(None, why, attempts=0) for i, each in enumerate(inputs) if (why := _why_not(each))}
-        asked = [place for place in range(len(inputs)) if place not in verdicts]
-        found = self._entailer.evidence([summary_of(inputs[place]) for place in asked], between=False)
-        verdicts |= {place: _verdict(inputs[place], evidence) for place, evidence in zip(asked, found, strict=True)}
+        verdicts = {
+            i: Verdict(None, why, attempts=0) for i, judge_input in enumerate(inputs) if (why := _why_not(judge_input))
+        }
+        places = [place for place in range(len(inputs)) if place not in verdicts]
+        answers = self._entailer.evidence([summary_of(inputs[place]) for place in places], between=False)
+        verdicts |= {place: _verdict(inputs[place], evidence) for place, evidence in zip(places, answers, strict=True)}
         return [verdicts[place] for place in range(len(inputs))]
 
 
-def _why_not(each: JudgeInput) -> str | None:
+def _why_not(judge_input: JudgeInput) -> str | None:
     """Why there is nothing to contrast; None when there is."""
-    given = each.labelled
-    if given.side is None:
+    labelled = judge_input.labelled
+    if labelled.side is None:
         return ALL_SIDES
-    is_own = [document.value == given.side for document in given.documents]
+    is_own = [document.value == labelled.side for document in labelled.documents]
     if not any(is_own):
         return NO_OWN
     return NO_OTHERS if all(is_own) else None
 
 
-def _verdict(each: JudgeInput, found: UnitEvidence | Unscored) -> Verdict:
-    if isinstance(found, Unscored):
-        return Verdict(None, found.reason)
-    evidence, given = found.evidence, each.labelled
-    best = document_entailment(evidence.nli, evidence.windows, len(given.documents), gate=False)  # (documents, units)
-    is_own = np.array([document.value == given.side for document in given.documents])
-    own, others = (float(best[rows].max(axis=0).mean()) for rows in (is_own, ~is_own))
-    raw = {"own": round(own, 6), "others": round(others, 6), "units": len(found.units)}
-    if found.n_cut:
-        raw[CUT_PAIRS] = found.n_cut
-    return Verdict(round(own - others, 6), raw=canonical_json(raw))
+def _verdict(judge_input: JudgeInput, answer: UnitEvidence | Unscored) -> Verdict:
+    if isinstance(answer, Unscored):
+        return Verdict(None, answer.reason)
+    evidence, labelled = answer.evidence, judge_input.labelled
+    best = document_entailment(
+        evidence.nli, evidence.windows, len(labelled.documents), gate=False
+    )  # (documents, units)
+    is_own = np.array([document.value == labelled.side for document in labelled.documents])
+    own_support, other_support = (float(best[rows].max(axis=0).mean()) for rows in (is_own, ~is_own))
+    raw = {"own": round(own_support, 6), "others": round(other_support, 6), "units": len(answer.units)}
+    if answer.n_cut:
+        raw[CUT_PAIRS] = answer.n_cut
+    return Verdict(round(own_support - other_support, 6), raw=canonical_json(raw))
 
 
 def open_contrast(name: str, options: ContrastJudge, models: SharedModels) -> Judge:
@@ -78,4 +82,4 @@ def open_contrast(name: str, options: ContrastJudge, models: SharedModels) -> Ju
     return SupportContrast(name, open_entailer(options.entailer, models))
 
 
-CONTRAST = Kind(open_contrast, ContrastJudge, readers=lambda each: entailer_readers(each.entailer))
+CONTRAST = Kind(open_contrast, ContrastJudge, readers=lambda section: entailer_readers(section.entailer))

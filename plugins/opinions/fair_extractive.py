@@ -40,16 +40,16 @@ def _replies(request: SummaryRequest, options: FairExtractiveSection, sides: Seq
     units, groups = units_of(request, options.unit)
     source = digest([units, groups])
     try:
-        found = _selections(units, groups, options, sides)
+        selections = _selections(units, groups, options, sides)
     except DataError as error:
-        found = [error for _ in options.names]
+        selections = [error for _ in options.names]
     replies = []
-    for each in found:
-        if isinstance(each, DataError):
-            said = f"{request.document_set.id}: {each}"
-            replies.append(Reply(text="", finish_reason="failed", prompt_digest=source, reason=UNMET, error=said))
+    for selection in selections:
+        if isinstance(selection, DataError):
+            message = f"{request.document_set.id}: {selection}"
+            replies.append(Reply(text="", finish_reason="failed", prompt_digest=source, reason=UNMET, error=message))
         else:
-            text = " ".join(units[place] for place in each.in_source_order)
+            text = " ".join(units[place] for place in selection.in_source_order)
             replies.append(Reply(text=text, finish_reason="stop", prompt_digest=source))
     return replies
 
@@ -79,8 +79,8 @@ def _selections(
             met.append(check_quotas(quotas, sizes, options.length))
         except DataError as error:
             met.append(error)
-    chosen = select_batch(units, groups, [each for each in met if not isinstance(each, DataError)], plan)
-    return [each if isinstance(each, DataError) else next(chosen) for each in met]
+    chosen = select_batch(units, groups, [quotas for quotas in met if not isinstance(quotas, DataError)], plan)
+    return [quotas if isinstance(quotas, DataError) else next(chosen) for quotas in met]
 
 
 FAIR_EXTRACTIVE = Method(summarise, FairExtractiveSection)

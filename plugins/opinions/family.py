@@ -97,24 +97,24 @@ class Opinions:
 
     def measure(self, items: Sequence[LabelledSummary]) -> list[Heard | Unscored]:
         """What each summary shows; a graph serves all summaries of its set that stand side by side."""
-        found: list[Heard | Unscored] = []
+        answers: list[Heard | Unscored] = []
         for documents, group in groupby(items, key=lambda item: item.documents):
             graph: OpinionGraph | None = None
             for item in group:
                 if not item.summary.strip():
-                    found.append(Unscored(EMPTY_SUMMARY))
+                    answers.append(Unscored(EMPTY_SUMMARY))
                     continue
                 if graph is None:
                     graph = opinion_graph([text for text, _ in self._spoken(documents)], plan=PLAN)
                 pieces = summary_units(item.summary, graph.units)
                 bias = graph.bias(pieces)
                 if bias.score is None:
-                    found.append(Unscored(bias.exposure.unscored or "no opinion"))
+                    answers.append(Unscored(bias.exposure.unscored or "no opinion"))
                 elif bias.exposure.n_opinions < 2:  # one opinion is 0 whatever the summary says of it
-                    found.append(Unscored(FEW))
+                    answers.append(Unscored(FEW))
                 else:
-                    found.append(Heard(bias, len(pieces), by_chance(bias.exposure)))
-        return found
+                    answers.append(Heard(bias, len(pieces), by_chance(bias.exposure)))
+        return answers
 
     def _spoken(self, documents: Sequence[LabelledSource]) -> list[tuple[str, str]]:
         """The units of the documents, each with the value of its document."""
@@ -126,11 +126,13 @@ class Opinions:
             for sentence in document.sentences or split_sentences(document.text)
         ]
 
-    def figures(self, found: Sequence[Heard | Unscored]) -> Figures:
+    def figures(self, answers: Sequence[Heard | Unscored]) -> Figures:
         """The sums of all sets."""
-        scores = np.array([np.nan if isinstance(each, Unscored) else each.bias.score for each in found], dtype=float)
-        short = [isinstance(each, Heard) and each.is_too_short for each in found]
-        expected = [each.expected if isinstance(each, Heard) else 0.0 for each in found]
+        scores = np.array(
+            [np.nan if isinstance(answer, Unscored) else answer.bias.score for answer in answers], dtype=float
+        )
+        short = [isinstance(answer, Heard) and answer.is_too_short for answer in answers]
+        expected = [answer.expected if isinstance(answer, Heard) else 0.0 for answer in answers]
         scored = ~np.isnan(scores)
         return Figures(
             quantities=(Quantity(Measure(OPINION_GRAPH)),),
@@ -140,7 +142,7 @@ class Opinions:
             nulls=(RANDOM_UNITS,),
             rests_on=scored[:, None],
             unfairness=scores,
-            left_out=reasons(found),
+            left_out=reasons(answers),
         )
 
     def sentence(self, kind: NumberKind, point: str, figures: Figures) -> str:
@@ -156,7 +158,7 @@ class Opinions:
             f"when each keeps the same share of its {self.texts}, towards 1 when one has all.{note}"
         )
 
-    def example(self, item: LabelledSummary, found: Heard, left_out: tuple[str, ...] | None = None) -> TakenApart:
+    def example(self, item: LabelledSummary, answer: Heard, left_out: tuple[str, ...] | None = None) -> TakenApart:
         """The largest opinions with their units in documents and summary, and what each of the summary's speaks for."""
         spoken = self._spoken(item.documents)
         graph = opinion_graph([s for s, _ in spoken], plan=PLAN)
@@ -165,7 +167,7 @@ class Opinions:
             Counter(value for (_, value), o in zip(spoken, graph.attachment.opinion, strict=True) if o == k)
             for k in range(len(names))
         ]
-        exposure = found.bias.exposure
+        exposure = answer.bias.exposure
         order = sorted(range(len(names)), key=lambda k: -exposure.n_units[k])[:MOST_OPINIONS]
         unheard = most({k: exposure.n_units[k] for k in order if not exposure.shown[k]})
         lines = []

@@ -32,13 +32,15 @@ class OpinionGraphScore(ScoringJudge):
         """One verdict for each input, in order; its `raw` has opinions, exposures and how they were counted."""
         graphs: dict[tuple[str, ...], OpinionGraph] = {}
         verdicts = []
-        for each in inputs:
-            units = each.sources
+        for judge_input in inputs:
+            units = judge_input.sources
             if self._options.units != "documents":
-                units = tuple(sentence for text in each.sources for sentence in sentences(text))
+                units = tuple(sentence for text in judge_input.sources for sentence in sentences(text))
             if units not in graphs:
                 graphs[units] = self.graph(units)
-            verdicts.append(_verdict(graphs[units].bias(summary_units(each.text, units), self._options.exposure)))
+            verdicts.append(
+                _verdict(graphs[units].bias(summary_units(judge_input.text, units), self._options.exposure))
+            )
         return verdicts
 
     def graph(self, units: Sequence[str]) -> OpinionGraph:
@@ -46,12 +48,12 @@ class OpinionGraphScore(ScoringJudge):
         return opinion_graph(units, plan=self._plan)
 
 
-def _verdict(found: OpinionBias) -> Verdict:
-    exposure = found.exposure
+def _verdict(bias: OpinionBias) -> Verdict:
+    exposure = bias.exposure
     if exposure.score is None:
         return Verdict(None, exposure.unscored)
     raw = {
-        "exposure": found.mode,
+        "exposure": bias.mode,
         "opinions": exposure.n_opinions,
         "units": exposure.n_units,
         "shown": exposure.shown,

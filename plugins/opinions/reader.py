@@ -99,49 +99,49 @@ def read_opinions(path: Path) -> list[AnnotatedSummary]:
     is_table = path.name.lower().removesuffix(".gz").endswith(".csv")
     lists, labels, mistakes = _read_table(path) if is_table else _read_lines(path)
     opinions: dict[str, tuple[str, ...]] = {}
-    for line, each in lists:
-        if each.set_id in opinions:
-            mistakes.append((line, f"set {each.set_id!r} has a list of opinions already; make them one"))
+    for line, opinion_list in lists:
+        if opinion_list.set_id in opinions:
+            mistakes.append((line, f"set {opinion_list.set_id!r} has a list of opinions already; make them one"))
         else:
-            opinions[each.set_id] = tuple(each.opinions)
+            opinions[opinion_list.set_id] = tuple(opinion_list.opinions)
     seen: dict[tuple[str, str, str], int] = {}
-    for line, given in labels:
-        mistakes += [(line, text) for text in _wrong_labels(given, opinions)]
-        earlier = seen.setdefault((given.set_id, given.summary_id, given.annotator), line)
+    for line, record in labels:
+        mistakes += [(line, text) for text in _wrong_labels(record, opinions)]
+        earlier = seen.setdefault((record.set_id, record.summary_id, record.annotator), line)
         if earlier != line:
             mistakes.append(
-                (line, f"annotator {given.annotator!r} labels {given.summary_id!r} in line {earlier} already")
+                (line, f"annotator {record.annotator!r} labels {record.summary_id!r} in line {earlier} already")
             )
     if mistakes:
         raise DataError(listed_lines(path, mistakes))
     if not labels:
         raise DataError(f"{path}: has no labels of a summary")
     by_summary: dict[tuple[str, str], list[OpinionLabels]] = {}
-    for _, given in labels:
-        by_summary.setdefault((given.set_id, given.summary_id), []).append(given)
+    for _, record in labels:
+        by_summary.setdefault((record.set_id, record.summary_id), []).append(record)
     return [
         AnnotatedSummary(
             set_id=set_id,
             summary_id=summary_id,
-            annotators=tuple(each.annotator for each in given),
+            annotators=tuple(record.annotator for record in records),
             opinions=opinions[set_id],
-            labels=tuple(tuple(each.labels.get(name) for name in opinions[set_id]) for each in given),
-            fairness=tuple(each.fairness for each in given),
-            reasons=tuple(each.reason for each in given),
+            labels=tuple(tuple(record.labels.get(name) for name in opinions[set_id]) for record in records),
+            fairness=tuple(record.fairness for record in records),
+            reasons=tuple(record.reason for record in records),
         )
-        for (set_id, summary_id), given in by_summary.items()
+        for (set_id, summary_id), records in by_summary.items()
     ]
 
 
-def _wrong_labels(given: OpinionLabels, opinions: dict[str, tuple[str, ...]]) -> Iterable[str]:
-    known = opinions.get(given.set_id)
-    name_of_set = shortened(given.set_id)
+def _wrong_labels(record: OpinionLabels, opinions: dict[str, tuple[str, ...]]) -> Iterable[str]:
+    known = opinions.get(record.set_id)
+    name_of_set = shortened(record.set_id)
     if known is None:
-        yield f"set {name_of_set} has no list of opinions{did_you_mean(given.set_id, opinions)} Add a line with its 'opinions'"
+        yield f"set {name_of_set} has no list of opinions{did_you_mean(record.set_id, opinions)} Add a line with its 'opinions'"
         return
-    for name, label in given.labels.items():
+    for name, label in record.labels.items():
         if name not in known:
-            has = some_of([each[:MOST_SHOWN] for each in known])
+            has = some_of([opinion[:MOST_SHOWN] for opinion in known])
             yield f"{shortened(name)} is not an opinion of set {name_of_set}{did_you_mean(name, known)} It has {has}"
         if label is not None and label not in LABELS and label not in LABELS.values():
             shown = ", ".join(f"{text} ({value:g})" for text, value in LABELS.items())
@@ -194,7 +194,7 @@ def _read_table(path: Path) -> tuple[list[tuple[int, OpinionList]], list[Numbere
     except csv.Error as error:
         # where the next row begins cannot be told
         mistakes.append((rows.reader.line_num, f"is not a row of a table ({error}); the rows after it were not read"))
-    sources = list(dict.fromkeys(given.set_id for _, given in labels))
+    sources = list(dict.fromkeys(record.set_id for _, record in labels))
     if len(sources) > 1:
         raise DataError(
             f"{path}: has rows of {', '.join(sources)}; the opinions of a table are those of one source: split it"
@@ -209,7 +209,7 @@ def _from_row(row: dict[str, Any], names: Sequence[str]) -> OpinionLabels:
     Raises:
         ValidationError: a cell is wrong, or the row has other columns than the header.
     """
-    given = {name: row[name] for name in COLUMNS if row.get(name)}
+    cells = {name: row[name] for name in COLUMNS if row.get(name)}
     labels: dict[str, Label] = {}
     for name in names:
         text = (row[name] or "").strip()
@@ -219,4 +219,4 @@ def _from_row(row: dict[str, Any], names: Sequence[str]) -> OpinionLabels:
             labels[name] = text or None
     # DictReader keeps the surplus of a row under None
     surplus = {"columns beyond the header": row[None]} if None in row else {}  # type: ignore[index]
-    return OpinionLabels.model_validate({**given, "labels": labels, **surplus})
+    return OpinionLabels.model_validate({**cells, "labels": labels, **surplus})

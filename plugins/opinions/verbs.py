@@ -42,7 +42,7 @@ def opinions(
     if summary_columns and not texts:
         raise DataError("--summary-columns is of the summaries of --texts and has no effect here; leave it out")
     annotated = read_opinions(file)
-    labelled = [(each.set_id, each.summary_id) for each in annotated]
+    labelled = [(summary.set_id, summary.summary_id) for summary in annotated]
     read = read_opinion_texts(texts, labelled, columns_of(summary_columns)) if texts else NO_TEXTS
     results = opinion_results(annotated, texts=read)
     if out:

@@ -97,7 +97,7 @@ class Attacher:
         from scipy import sparse
 
         keywords = list(chain.from_iterable(self._opinions))
-        sizes = np.array([len(each) for each in self._opinions], dtype=np.intp)
+        sizes = np.array([len(keywords) for keywords in self._opinions], dtype=np.intp)
         columns = np.repeat(np.arange(len(sizes)), sizes)
         share = sparse.csr_array(
             (1.0 / sizes[columns], (np.arange(len(keywords)), columns)), shape=(len(keywords), len(sizes))
@@ -113,9 +113,9 @@ def _best(similarity: Any, threshold: float) -> NDArray[np.intp]:
         return opinion
     highest = similarity.max(axis=1).toarray().ravel()
     entries = similarity.tocoo()
-    kept = (highest[entries.row] > threshold) & (entries.data >= highest[entries.row] - TIE)
+    is_best = (highest[entries.row] > threshold) & (entries.data >= highest[entries.row] - TIE)
     first = np.full(similarity.shape[0], similarity.shape[1], dtype=np.intp)
-    np.minimum.at(first, entries.row[kept], entries.col[kept])
-    found = first < similarity.shape[1]
-    opinion[found] = first[found]
+    np.minimum.at(first, entries.row[is_best], entries.col[is_best])
+    has_opinion = first < similarity.shape[1]
+    opinion[has_opinion] = first[has_opinion]
     return opinion

@@ -74,8 +74,8 @@ def entity_keywords(entities: Iterable[str]) -> tuple[str, ...]:
 
     An entity without content tokens gives none. Source: docs/papers.md#shandilya-keywords.
     """
-    found = (" ".join(content_tokens(entity)) for entity in entities)
-    return tuple(dict.fromkeys(keyword for keyword in found if keyword))
+    keywords = (" ".join(content_tokens(entity)) for entity in entities)
+    return tuple(dict.fromkeys(keyword for keyword in keywords if keyword))
 
 
 def _neighbours(units: EncodedUnits, window: int) -> NDArray[np.intp]:
@@ -83,10 +83,10 @@ def _neighbours(units: EncodedUnits, window: int) -> NDArray[np.intp]:
     size = len(units.vocabulary)
     met = [np.zeros(0, dtype=np.intp)]
     for distance in range(1, window):
-        here, there = units.ids[:-distance], units.ids[distance:]
-        joined = (units.unit[:-distance] == units.unit[distance:]) & (here != there)
-        here, there = here[joined], there[joined]
-        met += [here * size + there, there * size + here]
+        first, second = units.ids[:-distance], units.ids[distance:]
+        joined = (units.unit[:-distance] == units.unit[distance:]) & (first != second)
+        first, second = first[joined], second[joined]
+        met += [first * size + second, second * size + first]
     return np.stack(np.divmod(np.unique(np.concatenate(met)), max(1, size)))
 
 
@@ -95,8 +95,8 @@ def _scores(neighbours: NDArray[np.intp], n_tokens: int, damping: float) -> NDAr
     degree = np.maximum(np.bincount(to, minlength=n_tokens), 1.0)  # a token without neighbours gives nothing to anyone
     scores: NDArray[np.floating[Any]] = np.ones(n_tokens)
     for _ in range(MOST_ROUNDS):
-        given = np.bincount(to, (scores / degree)[of], minlength=n_tokens)
-        before, scores = scores, (1 - damping) + damping * given
+        inflow = np.bincount(to, (scores / degree)[of], minlength=n_tokens)
+        before, scores = scores, (1 - damping) + damping * inflow
         if np.abs(scores - before).max(initial=0.0) < SETTLED:
             break
     return scores
@@ -191,11 +191,11 @@ def communities(graph: KeyGraph, *, resolution: float = 1.0, seeds: int = 10) ->
     # seeds mostly agree, and a modularity takes almost as long as a division
     modularities: dict[Partition, float] = {}
     for seed in range(seeds):
-        found = networkx.community.louvain_communities(numbered, weight="weight", resolution=resolution, seed=seed)
-        named = (tuple(vertices[i] for i in sorted(each)) for each in found)
+        division = networkx.community.louvain_communities(numbered, weight="weight", resolution=resolution, seed=seed)
+        named = (tuple(vertices[i] for i in sorted(community)) for community in division)
         canonical = tuple(sorted(named, key=lambda keywords: (-len(keywords), keywords)))
         if canonical not in modularities:
-            modularity = networkx.community.modularity(numbered, found, weight="weight", resolution=resolution)
+            modularity = networkx.community.modularity(numbered, division, weight="weight", resolution=resolution)
             modularities[canonical] = round(modularity, DECIMALS)
     best = min(modularities, key=lambda partition: (-modularities[partition], partition))
     return Communities(best, modularities[best])

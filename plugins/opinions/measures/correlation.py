@@ -39,11 +39,11 @@ def pearson(x: Sequence[float | None], y: Sequence[float | None]) -> Correlation
 
     if len(x) != len(y):
         raise DataError(f"{len(x)} and {len(y)} values; a correlation needs one of each for every summary")
-    kept = [(a, b) for a, b in zip(x, y, strict=True) if a is not None and b is not None]
-    pairs = np.array(kept, dtype=float).reshape(-1, 2)  # (summaries, sides)
+    complete_pairs = [(a, b) for a, b in zip(x, y, strict=True) if a is not None and b is not None]
+    pairs = np.array(complete_pairs, dtype=float).reshape(-1, 2)  # (summaries, sides)
     if not np.isfinite(pairs).all():
         raise DataError("a correlation takes finite values; give None where there is no score")
-    n, left_out = len(kept), len(x) - len(kept)
+    n, left_out = len(complete_pairs), len(x) - len(complete_pairs)
     if n < 2 or (np.ptp(pairs, axis=0) <= CONSTANT * np.abs(pairs).max(axis=0)).any():
         return Correlation(None, n, left_out)
     return Correlation(float(stats.pearsonr(pairs[:, 0], pairs[:, 1]).statistic), n, left_out)

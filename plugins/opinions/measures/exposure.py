@@ -26,18 +26,18 @@ def gini(values: Sequence[float] | NDArray[np.float64]) -> float | None:
     Raises:
         DataError: a value is negative or not finite, or the values are no list of numbers.
     """
-    given = np.asarray(values, dtype=float)
-    if given.ndim != 1:
-        raise DataError(f"gini takes one list of values, got shape {given.shape}")
-    wrong = given[~(np.isfinite(given) & (given >= 0))]
+    amounts = np.asarray(values, dtype=float)
+    if amounts.ndim != 1:
+        raise DataError(f"gini takes one list of values, got shape {amounts.shape}")
+    wrong = amounts[~(np.isfinite(amounts) & (amounts >= 0))]
     if wrong.size:
         raise DataError(
             f"gini takes finite values of at least 0, got {float(wrong[0])!r}; shift or leave out such values"
         )
-    if not given.any():
+    if not amounts.any():
         return None
-    scaled = given / given.max()  # sums of very large values would overflow
-    return max(0.0, rank_sum(scaled) / (given.size * float(scaled.sum())))
+    scaled = amounts / amounts.max()  # sums of very large values would overflow
+    return max(0.0, rank_sum(scaled) / (amounts.size * float(scaled.sum())))
 
 
 def rank_sum(values: ArrayLike) -> float:
@@ -90,10 +90,10 @@ def exposure_extractive(
         DataError: units and attachment differ in number, or an opinion does not exist.
     """
     opinions = checked_attachment(attachment, len(units), n_opinions)
-    source, taken = [normal(text) for text in units], [normal(text) for text in summary]
-    chosen = np.fromiter(map(set(taken).__contains__, source), dtype=bool, count=len(source))  # (units,)
+    source, pieces = [normal(text) for text in units], [normal(text) for text in summary]
+    chosen = np.fromiter(map(set(pieces).__contains__, source), dtype=bool, count=len(source))  # (units,)
     known = set(source)
-    strays = sum(text not in known for text in taken)
+    strays = sum(text not in known for text in pieces)
     return exposure_of(_tally(opinions, n_opinions), _tally(opinions[chosen], n_opinions), strays)
 
 

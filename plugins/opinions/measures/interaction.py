@@ -141,11 +141,11 @@ class OpinionGraph:
             exposure = "extractive" if all(normal(text) in self._known for text in summary) else "abstractive"
         n_opinions = len(self.opinions)
         if exposure == "extractive":
-            found = exposure_extractive(self.units, self.attachment.opinion, n_opinions, summary)
+            opinion_exposure = exposure_extractive(self.units, self.attachment.opinion, n_opinions, summary)
         else:
             attached = self._attacher.attach_tokens([content_tokens(text) for text in summary])
-            found = exposure_abstractive(self.attachment.opinion, n_opinions, attached.opinion)
-        return OpinionBias(found, exposure, f"{self.signature}|exposure:{exposure}|v:2")
+            opinion_exposure = exposure_abstractive(self.attachment.opinion, n_opinions, attached.opinion)
+        return OpinionBias(opinion_exposure, exposure, f"{self.signature}|exposure:{exposure}|v:2")
 
 
 def opinion_graph(
@@ -187,19 +187,19 @@ def opinion_graph(
         units=tuple(units),
         opinions=divided.partition,
         attachment=attacher.attach_source(),
-        signature=_signature(plan, given=keywords is not None, named=bool(named)),
+        signature=_signature(plan, has_keywords=keywords is not None, has_entities=bool(named)),
         _attacher=attacher,
         _known=frozenset(normal(text) for text in units),
     )
 
 
-def _signature(plan: GraphPlan, *, given: bool, named: bool) -> str:
-    ranked = "given" if given else f"textrank({plan.window},{plan.damping:g},{plan.ratio:g})"
+def _signature(plan: GraphPlan, *, has_keywords: bool, has_entities: bool) -> str:
+    ranked = "given" if has_keywords else f"textrank({plan.window},{plan.damping:g},{plan.ratio:g})"
     return "|".join(
         (
             "opinion-interaction",
             f"content-tokens:{VERSION}",
-            f"keywords:{ranked}{'+entities' if named else ''}",
+            f"keywords:{ranked}{'+entities' if has_entities else ''}",
             f"louvain:{plan.resolution:g}x{plan.seeds}",
             f"attach:{plan.method}>{plan.threshold:g}",
         )

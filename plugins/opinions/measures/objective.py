@@ -25,16 +25,16 @@ def check_similarity(similarity: ArrayLike) -> NDArray[np.float64]:
     Raises:
         DataError: they are not square, not symmetric, not finite, or one is negative.
     """
-    given = np.asarray(similarity, dtype=float)
-    if given.ndim != 2 or given.shape[0] != given.shape[1]:
-        raise DataError(f"similarities of units form a square table, got shape {given.shape}")
-    if not np.isfinite(given).all() or (given < 0).any():
-        i, j = np.argwhere(~(np.isfinite(given) & (given >= 0)))[0].tolist()
-        raise DataError(f"similarity of units {i} and {j} is {given[i, j]}; it must be finite and at least 0")
-    if not np.allclose(given, given.T, rtol=0, atol=1e-9):
-        i, j = np.argwhere(~np.isclose(given, given.T, rtol=0, atol=1e-9))[0].tolist()
-        raise DataError(f"similarity must be symmetric, but units {i} and {j} have {given[i, j]} and {given[j, i]}")
-    return given
+    table = np.asarray(similarity, dtype=float)
+    if table.ndim != 2 or table.shape[0] != table.shape[1]:
+        raise DataError(f"similarities of units form a square table, got shape {table.shape}")
+    if not np.isfinite(table).all() or (table < 0).any():
+        i, j = np.argwhere(~(np.isfinite(table) & (table >= 0)))[0].tolist()
+        raise DataError(f"similarity of units {i} and {j} is {table[i, j]}; it must be finite and at least 0")
+    if not np.allclose(table, table.T, rtol=0, atol=1e-9):
+        i, j = np.argwhere(~np.isclose(table, table.T, rtol=0, atol=1e-9))[0].tolist()
+        raise DataError(f"similarity must be symmetric, but units {i} and {j} have {table[i, j]} and {table[j, i]}")
+    return table
 
 
 def number_of_clusters(n_units: int) -> int:
@@ -137,7 +137,7 @@ class SelectedUnits:
     """What the objective needs to know of the units chosen so far."""
 
     # similarity of each unit to the chosen ones; shape (units,)
-    found: NDArray[np.float64]
+    similarity: NDArray[np.float64]
     # centrality that the chosen units bring to each cluster, over the number of units; shape (clusters,)
     mass: NDArray[np.float64]
 
@@ -177,16 +177,16 @@ class Objective:
 
     def add(self, chosen: SelectedUnits, unit: int) -> None:
         """One unit more is chosen."""
-        chosen.found += self.similarity[unit]
+        chosen.similarity += self.similarity[unit]
         chosen.mass[self.cluster[unit]] += self.centrality[unit] / self.n_units
 
     def gains(self, chosen: SelectedUnits, candidates: NDArray[np.intp]) -> NDArray[np.float64]:
         """What each candidate adds to the objective, at least 0; shape (candidates,)."""
         if self.plan.coverage == "per_unit":
-            after = np.minimum(chosen.found + self.similarity[candidates], self.caps)  # (candidates, units)
-            covered = (after - np.minimum(chosen.found, self.caps)).sum(axis=1)
+            after = np.minimum(chosen.similarity + self.similarity[candidates], self.caps)  # (candidates, units)
+            covered = (after - np.minimum(chosen.similarity, self.caps)).sum(axis=1)
         else:
-            total = float(chosen.found.sum())
+            total = float(chosen.similarity.sum())
             covered = np.minimum(total + self.centrality[candidates], self.cap) - min(total, self.cap)
         mass = chosen.mass[self.cluster[candidates]]
         diverse = np.sqrt(mass + self.centrality[candidates] / self.n_units) - np.sqrt(mass)
@@ -200,5 +200,5 @@ def _cluster_of(clusters: Sequence[Sequence[int]], n_units: int) -> NDArray[np.i
     if not np.array_equal(np.sort(members), np.arange(n_units)):
         raise DataError(f"clusters hold each of the units 0 to {n_units - 1} once, got {[list(c) for c in clusters]}")
     cluster = np.zeros(n_units, dtype=np.intp)
-    cluster[members] = np.repeat(np.arange(len(clusters)), [len(each) for each in clusters])
+    cluster[members] = np.repeat(np.arange(len(clusters)), [len(cluster) for cluster in clusters])
     return cluster

@@ -63,9 +63,9 @@ def perceived_opinion_bias(
     """
     if negative not in get_args(Negative):
         raise DataError(f"negative={negative!r} is not known; take one of {', '.join(get_args(Negative))}")
-    given = _values(labels)
-    n_labels = np.isfinite(given).sum(axis=0)  # (opinions,)
-    means = np.nansum(given, axis=0) / np.maximum(n_labels, 1)  # (opinions,)
+    values = _values(labels)
+    n_labels = np.isfinite(values).sum(axis=0)  # (opinions,)
+    means = np.nansum(values, axis=0) / np.maximum(n_labels, 1)  # (opinions,)
     score, reason = _score(means[n_labels > 0], negative)
     return PerceivedOpinionBias(
         scores=tuple(float(mean) if n else None for mean, n in zip(means, n_labels, strict=True)),

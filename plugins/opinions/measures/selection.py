@@ -25,10 +25,10 @@ def equal_quotas(group_sizes: Mapping[str, int], length: int) -> dict[str, int]:
         DataError: a group has fewer units than its share, or there are fewer units than `length`.
     """
     quotas = group_quotas(group_sizes, length, "equal")
-    least = length // max(len(group_sizes), 1)
-    if short := {group: size for group, size in group_sizes.items() if size < least}:
-        told = ", ".join(f"{group!r} has {size}" for group, size in short.items())
-        raise DataError(f"an equal summary of {length} units takes {least} of each group or one more, but {told}")
+    share = length // max(len(group_sizes), 1)
+    if short := {group: size for group, size in group_sizes.items() if size < share}:
+        shortages = ", ".join(f"{group!r} has {size}" for group, size in short.items())
+        raise DataError(f"an equal summary of {length} units takes {share} of each group or one more, but {shortages}")
     return quotas
 
 
@@ -130,15 +130,15 @@ def select(objective: Objective, groups: Sequence[str], quotas: Mapping[str, int
     names = list(wanted)
     number = {name: i for i, name in enumerate(names)}
     group = np.fromiter((number[name] for name in groups), dtype=np.intp, count=len(groups))  # (units,)
-    left = np.array([wanted[name] for name in names], dtype=np.intp)  # (groups,)
+    n_left = np.array([wanted[name] for name in names], dtype=np.intp)  # (groups,)
     chosen, order = objective.start(), []
     bounds = np.full(len(groups), np.inf)  # what each unit can add at most
-    while left.any():
-        unit = _best(objective, chosen, bounds, np.flatnonzero((left[group] > 0) & (bounds > -np.inf)))
+    while n_left.any():
+        unit = _best(objective, chosen, bounds, np.flatnonzero((n_left[group] > 0) & (bounds > -np.inf)))
         objective.add(chosen, unit)
         order.append(unit)
         bounds[unit] = -np.inf
-        left[group[unit]] -= 1
+        n_left[group[unit]] -= 1
     return Selection(tuple(order))
 
 
@@ -196,8 +196,8 @@ def select_fair(
         quotas = equal_quotas(sizes, n_selected)
     elif isinstance(quotas, str):
         quotas = group_quotas(sizes, n_selected, quotas)
-    (found,) = select_batch(units, groups, [check_quotas(quotas, sizes, n_selected)], plan, similarity)
-    return found
+    (selection,) = select_batch(units, groups, [check_quotas(quotas, sizes, n_selected)], plan, similarity)
+    return selection
 
 
 def select_batch(

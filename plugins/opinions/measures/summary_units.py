@@ -49,8 +49,8 @@ def summary_units(summary: str, units: Iterable[str]) -> list[str]:
     runs = _sentence_runs(summary, words)
     by_first: dict[str, set[Words]] = {}
     for unit in units:
-        if said := tuple(normal(unit).split()):
-            by_first.setdefault(said[0], set()).add(said)
+        if unit_words := tuple(normal(unit).split()):
+            by_first.setdefault(unit_words[0], set()).add(unit_words)
     folded = tuple(normal(word) for word in words)
     cuts = _cuts(folded, by_first, {start: end for start, end, _ in runs})
     sentences_at = {start: texts for start, _, texts in runs}

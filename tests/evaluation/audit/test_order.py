@@ -34,7 +34,7 @@ def test_worked_by_hand():
     # words, .375 of the room for each of its documents within it; right .125
     found = placed(one_set("left", "right", "left", "right"), "Apple, berry, cloud and river.")
     (room,) = ORDER.rooms([found])
-    assert room.found == pytest.approx([0.5, 0, 0.25, 0.25])
+    assert room.observed == pytest.approx([0.5, 0, 0.25, 0.25])
     assert room.expected == pytest.approx([0.25] * 4)
     assert room.within == pytest.approx([0.375, 0.125, 0.375, 0.125])
     figures = ORDER.figures([found])
