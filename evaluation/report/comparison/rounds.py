@@ -107,7 +107,9 @@ def _judge(phase: Phase, candidates: Sequence[Candidate]) -> None:
 
     inputs = {"turns": file_digest(source / TURNS), "candidates": [each.id for each in candidates], "order": "requests"}
     Stage(ROUNDS, phase.folder, inputs, (REQUESTS, CANDIDATES)).run(write)
-    receipt, _ = judge_by(phase, open_judges({name: phase.recipe.judges[name] for name in phase.judges}), apart=True)
+    receipt, _ = judge_by(
+        phase, open_judges({name: phase.recipe.judges[name] for name in phase.judges}), is_isolated=True
+    )
     refuse_unscored(phase, receipt)
 
 
