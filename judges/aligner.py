@@ -116,15 +116,15 @@ class PairAligner(Holder, ABC):
             if len(ids[claim]) < room
         }
         torch = need("torch", "an aligner")
-        found: dict[Pair, R] = {}
+        readings: dict[Pair, R] = {}
         for batch in in_batches(lengths, lambda pair: (lengths[pair], pair), self._batch_size):
             framed = [self._frame.row((ids[premise][: room - len(ids[claim])], ids[claim])) for premise, claim in batch]
             encoded = self._tokenizer.pad(framed, return_tensors="pt")
             with torch.inference_mode():
-                found.update(zip(batch, rows(encoded), strict=True))
+                readings.update(zip(batch, rows(encoded), strict=True))
         cut = {pair for pair, length in lengths.items() if length > room}
         warn_of_cuts(len(cut), len(lengths), self._most_tokens)
-        return found, cut
+        return readings, cut
 
 
 def in_batches(pieces: Iterable[T], order: Callable[[T], Any], batch_size: int) -> Iterator[list[T]]:

@@ -47,9 +47,9 @@ def chunk_sizes(n_words: int, n_sentences: int) -> tuple[int, list[int]]:
 
 def chunks(splitter: Splitter, text: str) -> list[str]:
     """The text in chunks of about 350 words, sentences joined with a space; [] for a blank text."""
-    found = splitter.split(text)
-    per_chunk, _ = chunk_sizes(len(text.split()), len(found))
-    return [" ".join(found[start : start + per_chunk]) for start in range(0, len(found), per_chunk)]
+    units = splitter.split(text)
+    per_chunk, _ = chunk_sizes(len(text.split()), len(units))
+    return [" ".join(units[start : start + per_chunk]) for start in range(0, len(units), per_chunk)]
 
 
 def whole(text: str) -> tuple[str, ...]:
@@ -57,17 +57,19 @@ def whole(text: str) -> tuple[str, ...]:
     return (text.strip(),) if text.strip() else ()
 
 
-def parts(options: AlignmentJudge, splitter: Splitter, each: JudgeInput) -> Pairing:
+def parts(options: AlignmentJudge, splitter: Splitter, judge_input: JudgeInput) -> Pairing:
     """The premises and claims that the options make of a summary and its reference."""
-    summary = splitter.split(each.text)
+    summary = splitter.split(judge_input.text)
     if options.parts == "claim":
         summary = [part for sentence in summary for part in claims(sentence)]
     if options.direction == "recall":
-        return Pairing(premises=tuple(summary), claims=tuple(splitter.split(each.reference)))
+        return Pairing(premises=tuple(summary), claims=tuple(splitter.split(judge_input.reference)))
     if not options.splits:
-        return Pairing(premises=whole(each.reference), claims=whole(each.text))
+        return Pairing(premises=whole(judge_input.reference), claims=whole(judge_input.text))
     source = (
-        chunks(splitter, each.reference) if options.source_chunks == "350-words" else splitter.split(each.reference)
+        chunks(splitter, judge_input.reference)
+        if options.source_chunks == "350-words"
+        else splitter.split(judge_input.reference)
     )
     return Pairing(premises=tuple(source), claims=tuple(summary))
 

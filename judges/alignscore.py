@@ -69,8 +69,8 @@ class AlignScore:
     def read(self, encoded: Any, head: str) -> list[float]:
         """Probability of the class "aligned" for each row; the regression's value for that head."""
         pooled = self._encoder(**encoded.to(self._device)).pooler_output  # (rows, hidden)
-        found = self._heads[head](pooled)  # (rows, outputs)
-        values = found.softmax(dim=-1) if found.shape[-1] > 1 else found
+        outputs = self._heads[head](pooled)  # (rows, outputs)
+        values = outputs.softmax(dim=-1) if outputs.shape[-1] > 1 else outputs
         return [float(value) for value in values[:, READ[head][2]]]
 
     def close(self) -> None:
@@ -97,17 +97,17 @@ class AlignScoreAligner(PairAligner):
 
 def lazy_alignscore(models: SharedModels, model: str, head: str, batch_size: int) -> Lazy[Aligner]:
     """One head of the checkpoint, which all judges that name it share."""
-    whole = models.of(AlignScore, model)
+    network = models.of(AlignScore, model)
     part: Callable[[AlignScore], Aligner] = partial(AlignScoreAligner, head, batch_size)
-    return LazyPart(whole, part)
+    return LazyPart(network, part)
 
 
 def _fill(module: Any, prefix: str, tensors: dict[str, Any], path: Path) -> None:
     """Load the tensors below a prefix into a module, all of them and no others."""
-    own = {key.removeprefix(prefix): value for key, value in tensors.items() if key.startswith(prefix)}
-    own.pop(NOT_A_WEIGHT, None)
+    weights = {key.removeprefix(prefix): value for key, value in tensors.items() if key.startswith(prefix)}
+    weights.pop(NOT_A_WEIGHT, None)
     try:
-        module.load_state_dict(own)
+        module.load_state_dict(weights)
     except RuntimeError as error:
         raise JudgeError(
             f"{path}: is not an AlignScore checkpoint of the size that its config.json says: {error}"
@@ -218,11 +218,11 @@ def _refuse_other_size(
     # tensors of this device have a shape and no memory
     with torch.device("meta"):
         model = transformers.RobertaModel(config, add_pooling_layer=True)
-    own = {name.removeprefix(ENCODER): tensor for name, tensor in tensors.items() if name.startswith(ENCODER)}
-    own.pop(NOT_A_WEIGHT, None)
-    if differing := differing_tensor(own, model):
-        name, found, wanted = differing
+    weights = {name.removeprefix(ENCODER): tensor for name, tensor in tensors.items() if name.startswith(ENCODER)}
+    weights.pop(NOT_A_WEIGHT, None)
+    if differing := differing_tensor(weights, model):
+        name, shape, wanted = differing
         raise JudgeError(
             f"{checkpoint}: was trained from {trained_from}, and encoder {encoder!r} has another size: {name} is "
-            f"{found} in the checkpoint and {wanted} in the encoder; name the encoder that it was trained from"
+            f"{shape} in the checkpoint and {wanted} in the encoder; name the encoder that it was trained from"
         )

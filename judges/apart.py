@@ -44,27 +44,27 @@ def teams_of(phase: Phase, groups: Sequence[Sequence[Judge]]) -> list[Team]:
 
     A server's model takes no memory here, and one process alone keeps the account of what servers cost.
     """
-    found = [
+    teams = [
         Team(f"model-{number}", group, _engines(phase, group))
         for number, group in enumerate(groups, 1)
         if group[0].loads and not any(section.server for section in _backends(phase, group))
     ]
-    is_alone = len(found) == 1 and found[0].engines.n == 1 and phase.recipe.executor == LOCAL
-    return [] if is_alone else found
+    is_alone = len(teams) == 1 and teams[0].engines.n == 1 and phase.recipe.executor == LOCAL
+    return [] if is_alone else teams
 
 
 def _backends(phase: Phase, group: Sequence[Judge]) -> list[BackendSection]:
-    return [each.backend for judge in group for each in phase.recipe.judges[judge.name].language_models.values()]
+    return [models.backend for judge in group for models in phase.recipe.judges[judge.name].language_models.values()]
 
 
 def _engines(phase: Phase, group: Sequence[Judge]) -> Engines:
     # a model that is no language model has one GPU where there is any
-    found = [
+    engines = [
         engines_of(section, phase.recipe.executor)
         for section in _backends(phase, group)
         if isinstance(section, ReplicatedSection)
     ] or [Engines(1, 1)]
-    return Engines(max(each.n for each in found), max(each.gpus_each for each in found))
+    return Engines(max(engine.n for engine in engines), max(each.gpus_each for each in engines))
 
 
 def judge_apart(
@@ -94,7 +94,7 @@ def judge_apart(
         queues = []
         for place, launches in wave:
             team, tasks = open_teams[place]
-            starts = [_start(phase, stage, shard, team, *each) for each in enumerate(launches, 1)]
+            starts = [_start(phase, stage, shard, team, *launch) for launch in enumerate(launches, 1)]
             queues.append(Queue(tasks, starts))
         with closing(work_off(*queues)) as outcomes:
             for outcome in outcomes:
@@ -140,7 +140,7 @@ def _tasks(phase: Phase, teams: Sequence[Team], done: Done) -> list[tuple[Team, 
     )
     # key of an input -> the last task that has it
     having: dict[str, ReplicaTask] = {}
-    found: list[tuple[Team, list[ReplicaTask]]] = []
+    launches: list[tuple[Team, list[ReplicaTask]]] = []
     for team in teams:
         tasks: list[ReplicaTask] = []
         start = 0
@@ -156,23 +156,23 @@ def _tasks(phase: Phase, teams: Sequence[Team], done: Done) -> list[tuple[Team, 
                 for key in _keys([j for j in company if n_asking[j.signature] > 1], pairs)
             }
             counts = {name: n for company, pairs in asked for name, n in n_new(phase, company, pairs, done).items()}
-            known = {each.name: sorted(done[each.name].intersection(names)) for each in team.judges}
+            known = {judge.name: sorted(done[judge.name].intersection(names)) for judge in team.judges}
             after = {id(having[key]): having[key] for key in sorted(keys) if key in having}
             task = ReplicaTask(
                 places, {"done": {name: ids for name, ids in known.items() if ids}}, tuple(after.values()), counts
             )
             having |= dict.fromkeys(keys, task)
             tasks.append(task)
-        found.append((team, tasks))
-    return found
+        launches.append((team, tasks))
+    return launches
 
 
 def _keys(judges: Sequence[Judge], pairs: Sequence[Pair]) -> Iterator[str]:
     """Under which the cache has what these judges say."""
     for judge, inputs in judge_work(judges, pairs):
-        for each in inputs:
+        for judge_input in inputs:
             if judge.against is not None:
-                yield verdict_key(judge.signature, (each.reference, each.text))
+                yield verdict_key(judge.signature, (judge_input.reference, judge_input.text))
 
 
 def run_apart(arguments: Sequence[str], names: Sequence[str], failure: Path, place: str = "") -> None:

@@ -42,15 +42,15 @@ class AskingJudge(Judge, Protocol):
 def by_model(judges: Sequence[Judge]) -> list[list[Judge]]:
     """The judges in groups that hold one model together, or none, in order of first appearance."""
     groups: dict[str, list[Judge]] = {}
-    for each in judges:
-        groups.setdefault(each.loads, []).append(each)
+    for judge in judges:
+        groups.setdefault(judge.loads, []).append(judge)
     return list(groups.values())
 
 
 def companies(judges: Sequence[Judge]) -> list[list[Judge]]:
     """Judges of one model in the companies that `score_together` takes: those that ask it together, every other alone."""
-    asking = [each for each in judges if isinstance(each, AskingJudge)]
-    alone = [[each] for each in judges if each not in asking]
+    asking = [judge for judge in judges if isinstance(judge, AskingJudge)]
+    alone = [[judge] for judge in judges if judge not in asking]
     return [list(asking), *alone] if asking else alone
 
 
@@ -96,15 +96,15 @@ def in_step(conversations: Sequence[Rounds]) -> Generator[list[Ask], list[Reply]
     replies: dict[int, list[Reply] | None] = dict.fromkeys(range(len(conversations)))
     while replies:
         asks: dict[int, list[Ask]] = {}
-        for place, got in replies.items():
+        for place, answers in replies.items():
             try:
-                asks[place] = next(conversations[place]) if got is None else conversations[place].send(got)
+                asks[place] = next(conversations[place]) if answers is None else conversations[place].send(answers)
             except StopIteration as end:
                 verdicts[place] = end.value
         if not asks:
             break
-        found = iter((yield [ask for mine in asks.values() for ask in mine]))
-        replies = {place: [next(found) for _ in mine] for place, mine in asks.items()}
+        found = iter((yield [ask for own_asks in asks.values() for ask in own_asks]))
+        replies = {place: [next(found) for _ in own_asks] for place, own_asks in asks.items()}
     return [verdicts[place] for place in range(len(conversations))]
 
 
@@ -143,9 +143,9 @@ class LanguageModelJudge(ABC):
         verdicts, _ = ask_together(self.backend, [self.rounds(inputs)])
         return verdicts[0]
 
-    def seed(self, each: JudgeInput, attempt: int) -> int:
+    def seed(self, judge_input: JudgeInput, attempt: int) -> int:
         """A seed that depends on what is judged and on nothing else, so that a cached score is the one asked for."""
-        return int(digest([self.signature, each.reference, each.text, attempt], length=8), 16)
+        return int(digest([self.signature, judge_input.reference, judge_input.text, attempt], length=8), 16)
 
     def close(self) -> None:
         """Give the model's memory back."""
@@ -155,11 +155,11 @@ class LanguageModelJudge(ABC):
 class Asker(Protocol):
     """What asks a language model about one input at a time."""
 
-    def prompt(self, each: JudgeInput) -> tuple[Message, ...]:
+    def prompt(self, judge_input: JudgeInput) -> tuple[Message, ...]:
         """The chat about one input."""
         ...
 
-    def seed(self, each: JudgeInput, attempt: int) -> int:
+    def seed(self, judge_input: JudgeInput, attempt: int) -> int:
         """The seed of an attempt, counted from 1."""
         ...
 
@@ -192,9 +192,9 @@ def until_read(asker: Asker, inputs: Sequence[JudgeInput], attempts: Sequence[Sa
     return [verdicts[i] for i in range(len(inputs))]
 
 
-def _verdict(each: JudgeInput, replies: Sequence[Reply], read: Reader) -> Verdict:
+def _verdict(judge_input: JudgeInput, replies: Sequence[Reply], read: Reader) -> Verdict:
     is_cut = [reply.finish_reason == "length" for reply in replies]
-    score = read(each, ["" if cut else reply.text for cut, reply in zip(is_cut, replies, strict=True)])
+    score = read(judge_input, ["" if cut else reply.text for cut, reply in zip(is_cut, replies, strict=True)])
     texts = [reply.text for reply in replies]
     raw = texts[0] if len(texts) == 1 else canonical_json(texts)
     reason = CUT_OFF if is_cut[-1] else UNREADABLE

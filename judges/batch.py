@@ -82,14 +82,14 @@ def judge_held(
     judges: Sequence[Judge], candidates: Sequence[tuple[SummaryRequest, Candidate]], cache: VerdictCache
 ) -> list[Judgement]:
     """A judgement of every candidate by every judge, whose models stay open; scores are taken from the cache and kept there."""
-    found: list[Judgement] = []
+    judgements: list[Judgement] = []
     for group in by_model(judges):
         for company in companies(group):
             work = judge_work(company, candidates)
             batch = score_batch(work, cache)
             keep_verdicts(batch, work, cache)
-            found += batch.judgements
-    return found
+            judgements += batch.judgements
+    return judgements
 
 
 def judge_together(
@@ -112,7 +112,7 @@ def judge_together(
         cache_file: another cache than the usual one.
         spent: gets what each batch took.
     """
-    found: dict[str, list[Judgement]] = {judge.name: [] for judge in judges}
+    by_judge: dict[str, list[Judgement]] = {judge.name: [] for judge in judges}
     with (
         closing(VerdictCache(cache_file)) as cache,
         tqdm(total=len(judges) * len(items), unit="request", disable=no_bars()) as bar,
@@ -130,16 +130,16 @@ def judge_together(
                     if spent is not None:
                         spent.append(_spent(work, batch, time.perf_counter() - start_time))
                     keep_verdicts(batch, work, cache)
-                    for each in batch.judgements:
-                        found[each.judge].append(each)
+                    for judgement in batch.judgements:
+                        by_judge[judgement.judge].append(judgement)
                     bar.update(len(company) * len(some))
-    return [each for mine in found.values() for each in mine]
+    return [each for judgements in by_judge.values() for each in judgements]
 
 
 def _spent(work: Sequence[JudgeWork], batch: JudgedBatch, seconds: float) -> Spent:
-    asked = sum(len(inputs) for _, inputs in work) - sum(batch.cached.values())
+    n_asked = sum(len(inputs) for _, inputs in work) - sum(batch.cached.values())
     names = tuple(judge.name for judge, _ in work)
-    return Spent(judges=names, asked=max(asked, 0), seconds=seconds, prompt_tokens=batch.prompt_tokens)
+    return Spent(judges=names, asked=max(n_asked, 0), seconds=seconds, prompt_tokens=batch.prompt_tokens)
 
 
 def score_batch(work: Sequence[JudgeWork], cache: VerdictCache) -> JudgedBatch:
@@ -150,8 +150,8 @@ def score_batch(work: Sequence[JudgeWork], cache: VerdictCache) -> JudgedBatch:
         cache: is read and not written; `keep_verdicts` writes.
     """
     sheets = [_open_sheet(judge, inputs, cache) for judge, inputs in work]
-    found, used = score_together([(sheet.judge, list(sheet.asked.values())) for sheet in sheets])
-    fresh = [dict(zip(sheet.asked, verdicts, strict=True)) for sheet, verdicts in zip(sheets, found, strict=True)]
+    results, used = score_together([(sheet.judge, list(sheet.asked.values())) for sheet in sheets])
+    fresh = [dict(zip(sheet.asked, verdicts, strict=True)) for sheet, verdicts in zip(sheets, results, strict=True)]
     judgements = [
         judgement for sheet, verdicts in zip(sheets, fresh, strict=True) for judgement in sheet.judgements(verdicts)
     ]
@@ -171,17 +171,17 @@ def keep_verdicts(batch: JudgedBatch, work: Sequence[JudgeWork], cache: VerdictC
         cache: is written.
     """
     judges = {judge.name: judge for judge, _ in work}
-    inputs = {(judge.name, each.candidate_id): each for judge, mine in work for each in mine}
+    inputs = {(judge.name, each.candidate_id): each for judge, inputs_of_judge in work for each in inputs_of_judge}
     verdicts: dict[str, dict[Judged, Verdict]] = {}
-    for each in batch.judgements:
-        judge = judges[each.judge]
+    for judgement in batch.judgements:
+        judge = judges[judgement.judge]
         # without an attempt nobody was asked
-        if judge.against is not None and each.attempts:
-            judged = _judged(judge, inputs[each.judge, each.candidate_id])
-            kept = Verdict(each.score, each.unscored, each.raw, each.attempts)
-            verdicts.setdefault(judge.signature, {})[judged] = kept
-    for signature, found in verdicts.items():
-        cache.keep(signature, found)
+        if judge.against is not None and judgement.attempts:
+            judged = _judged(judge, inputs[judgement.judge, judgement.candidate_id])
+            verdict = Verdict(judgement.score, judgement.unscored, judgement.raw, judgement.attempts)
+            verdicts.setdefault(judge.signature, {})[judged] = verdict
+    for signature, of_signature in verdicts.items():
+        cache.keep(signature, of_signature)
 
 
 @dataclass(frozen=True)
@@ -201,18 +201,18 @@ class _Sheet:
         verdicts = self.known | fresh
         return [
             Judgement(
-                candidate_id=each.candidate_id,
-                request_id=each.request_id,
+                candidate_id=judge_input.candidate_id,
+                request_id=judge_input.request_id,
                 judge=self.judge.name,
                 signature=self.judge.signature,
-                **vars(verdicts[_judged(self.judge, each)]),
+                **vars(verdicts[_judged(self.judge, judge_input)]),
             )
-            for each in self.inputs
+            for judge_input in self.inputs
         ]
 
 
 def _open_sheet(judge: Judge, inputs: Sequence[JudgeInput], cache: VerdictCache) -> _Sheet:
-    distinct = {_judged(judge, each): each for each in inputs}
+    distinct = {_judged(judge, judge_input): judge_input for judge_input in inputs}
     if judge.against is None:
         return _Sheet(judge, inputs, {}, 0, distinct)
     # inputs that the judge need not be asked about at all, and why
@@ -225,13 +225,13 @@ def _open_sheet(judge: Judge, inputs: Sequence[JudgeInput], cache: VerdictCache)
     wanted = [judged for judged in distinct if judged not in refused]
     cached = cache.find(judge.signature, wanted, judge.low, judge.high)
     known = refused | cached
-    asked = {judged: each for judged, each in distinct.items() if judged not in known}
-    return _Sheet(judge, inputs, known, len(cached), asked)
+    open_inputs = {judged: each for judged, each in distinct.items() if judged not in known}
+    return _Sheet(judge, inputs, known, len(cached), open_inputs)
 
 
-def _judged(judge: Judge, each: JudgeInput) -> Judged:
+def _judged(judge: Judge, judge_input: JudgeInput) -> Judged:
     """What tells inputs apart: the texts, so that equal ones are judged once; for a judge without reference the candidate."""
-    return (each.candidate_id, "") if judge.against is None else (each.reference, each.text)
+    return (judge_input.candidate_id, "") if judge.against is None else (judge_input.reference, judge_input.text)
 
 
 def judge_inputs(against: Against | None, candidates: Sequence[tuple[SummaryRequest, Candidate]]) -> list[JudgeInput]:
@@ -241,7 +241,9 @@ def judge_inputs(against: Against | None, candidates: Sequence[tuple[SummaryRequ
         if request.id not in templates:
             templates[request.id] = _of_request(request, against)
     if against == "candidates":
-        templates = {name: replace(each, reference=_company(name, candidates)) for name, each in templates.items()}
+        templates = {
+            name: replace(template, reference=_company(name, candidates)) for name, template in templates.items()
+        }
     return [
         replace(
             templates[request.id], candidate_id=candidate.id, text=candidate.text, contract_ok=candidate.contract_ok
@@ -255,9 +257,9 @@ def _company(request_id: str, candidates: Sequence[tuple[SummaryRequest, Candida
 
     Summaries of copies answer another prompt, and refusals none.
     """
-    own = [each for request, each in candidates if request.id == request_id and each.answers_request]
-    texts = [each.text for each in own if not each.is_refusal]
-    return canonical_json(texts) if len(own) > 1 else ""
+    answers = [each for request, each in candidates if request.id == request_id and each.answers_request]
+    texts = [candidate.text for candidate in answers if not candidate.is_refusal]
+    return canonical_json(texts) if len(answers) > 1 else ""
 
 
 def _of_request(request: SummaryRequest, against: Against | None) -> JudgeInput:

@@ -101,15 +101,15 @@ class TokenEmbedder(Holder):
         rows: dict[int, Vectors] = {}
         for batch in self._batches(windows):
             rows.update(zip(batch, self._run([windows[i] for i in batch]), strict=True))
-        found = {}
+        embeddings = {}
         place = 0
         for text, of_text in pieces.items():
             n = sum(map(len, of_text))
-            own = [rows[i] for i in range(place, place + n)]
+            token_vectors = [rows[i] for i in range(place, place + n)]
             place += n
-            vectors = np.concatenate(own) if own else np.empty((0, 0), np.float32)
-            found[text] = Embedded(vectors, sum(len(of_piece) > 1 for of_piece in of_text))
-        return found
+            vectors = np.concatenate(token_vectors) if token_vectors else np.empty((0, 0), np.float32)
+            embeddings[text] = Embedded(vectors, sum(len(of_piece) > 1 for of_piece in of_text))
+        return embeddings
 
     def _windows(self, piece: str) -> list[_Window]:
         encoded = self._tokenizer(
@@ -174,18 +174,20 @@ class BertScore(ScoringJudge):
         """One verdict for each input, in order; its `raw` has all three measures, and `split` where passages were."""
         embedder = self._model.get()
         with booked("models"):
-            found = embedder.embed([text for each in inputs for text in (each.reference, each.text)])
-        return [self._verdict(found[each.reference], found[each.text]) for each in inputs]
+            embeddings = embedder.embed([text for each in inputs for text in (each.reference, each.text)])
+        return [
+            self._verdict(embeddings[judge_input.reference], embeddings[judge_input.text]) for judge_input in inputs
+        ]
 
     def _verdict(self, text: Embedded, summary: Embedded) -> Verdict:
         if not len(text.vectors) or not len(summary.vectors):
             return Verdict(None, "no tokens to compare")
         # the seventh digit differs with the batch that a text stood in
-        found = {measure: round(value, 6) for measure, value in bert_score(text.vectors, summary.vectors).items()}
-        if not all(map(math.isfinite, found.values())):
+        measures = {measure: round(value, 6) for measure, value in bert_score(text.vectors, summary.vectors).items()}
+        if not all(map(math.isfinite, measures.values())):
             return Verdict(None, NO_NUMBER)
         n_split = text.n_split + summary.n_split
-        return Verdict(found[self._measure], raw=canonical_json(found | ({"split": n_split} if n_split else {})))
+        return Verdict(measures[self._measure], raw=canonical_json(measures | ({"split": n_split} if n_split else {})))
 
 
 def open_bertscore(name: str, options: BertScoreJudge, models: SharedModels) -> Judge:
@@ -199,5 +201,7 @@ def open_bertscore(name: str, options: BertScoreJudge, models: SharedModels) -> 
 
 
 BERTSCORE = Kind(
-    open_bertscore, BertScoreJudge, readers=own_model(lambda each: TokenEmbedder(each.model, 1, 16, each.revision))
+    open_bertscore,
+    BertScoreJudge,
+    readers=own_model(lambda options: TokenEmbedder(options.model, 1, 16, options.revision)),
 )

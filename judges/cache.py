@@ -83,17 +83,17 @@ class VerdictCache:
 
         A score that the judge cannot have given, outside of `low` and `high`, is forgotten: the file was damaged or altered.
         """
-        by_key = {verdict_key(signature, each): each for each in judged}
+        by_key = {verdict_key(signature, key_of): key_of for key_of in judged}
         keys = list(by_key)
-        found: dict[Judged, Verdict] = {}
+        verdicts: dict[Judged, Verdict] = {}
         for start in range(0, len(keys), KEYS_AT_ONCE):
             some = keys[start : start + KEYS_AT_ONCE]
             marks = ", ".join("?" * len(some))
             query = f"SELECT key, score, raw, attempts FROM verdicts WHERE score IS NOT NULL AND key IN ({marks})"  # noqa: S608
             with self._usable():
                 for key, *row in self._database.execute(query, some):
-                    found[by_key[key]] = _verdict(*row)
-        wrong = {each for each, verdict in found.items() if not _is_between(low, verdict.score, high)}
+                    verdicts[by_key[key]] = _verdict(*row)
+        wrong = {texts for texts, verdict in verdicts.items() if not _is_between(low, verdict.score, high)}
         if wrong:
             log.warning(
                 "%s: %s scores of the judge %s are none that it gives (%g to %g), so the file was damaged or altered; they are "
@@ -102,9 +102,9 @@ class VerdictCache:
             )  # fmt: skip
             with self._usable(), self._database:
                 self._database.executemany(
-                    "DELETE FROM verdicts WHERE key = ?", [(verdict_key(signature, each),) for each in wrong]
+                    "DELETE FROM verdicts WHERE key = ?", [(verdict_key(signature, texts),) for texts in wrong]
                 )
-        return {each: verdict for each, verdict in found.items() if each not in wrong}
+        return {texts: verdict for texts, verdict in verdicts.items() if texts not in wrong}
 
     def keep(self, signature: str, verdicts: Mapping[Judged, Verdict]) -> None:
         """Store verdicts; a score that already exists stays."""

@@ -81,12 +81,17 @@ class Agreement(Record):
 
     @model_validator(mode="after")
     def _is_a_correlation(self) -> "Agreement":
-        for each in (self.pooled, self.within):
-            if any(x is not None and not -1 - NOISE <= x <= 1 + NOISE for x in (each.value, each.low, each.high)):
-                raise ValueError(f"a correlation lies between -1 and 1, got {each.value} ({each.low} to {each.high})")
-        if self.difference and self.difference.verdict != (due := standing_of(self.difference)):
+        for correlation in (self.pooled, self.within):
+            if any(
+                x is not None and not -1 - NOISE <= x <= 1 + NOISE
+                for x in (correlation.value, correlation.low, correlation.high)
+            ):
+                raise ValueError(
+                    f"a correlation lies between -1 and 1, got {correlation.value} ({correlation.low} to {correlation.high})"
+                )
+        if self.difference and self.difference.verdict != (standing := standing_of(self.difference)):
             raise ValueError(
-                f"beside {self.of} the standing is {self.difference.verdict!r}, but the difference says {due!r}"
+                f"beside {self.of} the standing is {self.difference.verdict!r}, but the difference says {standing!r}"
             )
         return self
 
@@ -152,14 +157,14 @@ class JudgeCalibration(Record):
     @property
     def is_tried(self) -> bool:
         """Whether any probe gave a verdict."""
-        return any(each.verdict in VERDICTS for each in self.probes)
+        return any(probe.verdict in VERDICTS for probe in self.probes)
 
     @property
     def untried(self) -> dict[str, str]:
         """Fault -> why nothing can be said of it: nobody is acquitted of these."""
-        tried = {each.measure for each in self.probes if each.verdict != "not tried"}
-        untried = [each for each in self.probes if each.measure not in tried]
-        return {each.measure: next(x.note for x in untried if x.measure == each.measure) for each in untried}
+        tried = {probe.measure for probe in self.probes if probe.verdict != "not tried"}
+        untried = [probe for probe in self.probes if probe.measure not in tried]
+        return {probe.measure: next(x.note for x in untried if x.measure == probe.measure) for probe in untried}
 
     @property
     def has_interval(self) -> bool:
@@ -189,7 +194,7 @@ class JudgeCalibration(Record):
     @property
     def accusations(self) -> list[Probe]:
         """The probes that it failed."""
-        return [each for each in self.probes if each.verdict == "accused"]
+        return [probe for probe in self.probes if probe.verdict == "accused"]
 
 
 class Calibration(Record):
@@ -226,8 +231,8 @@ class Calibration(Record):
             signature: of its scores.
             purpose: what it is to measure; how well it measures something else says nothing of that. None takes any.
         """
-        same = (x for x in self.judges if undated(x.signature) == undated(signature))
-        return next((x for x in same if purpose in (None, x.purpose)), None)
+        undated_equals = (x for x in self.judges if undated(x.signature) == undated(signature))
+        return next((x for x in undated_equals if purpose in (None, x.purpose)), None)
 
 
 class Worth(Record):
@@ -269,15 +274,15 @@ def read_calibrations(paths: Sequence[Path]) -> list[Calibration]:
     Raises:
         DataError: one cannot be read; all mistakes are listed.
     """
-    found, mistakes = [], []
+    calibrations, mistakes = [], []
     for path in paths:
         try:
-            found.append(read_calibration(path))
+            calibrations.append(read_calibration(path))
         except DataError as error:
             mistakes.append(str(error))
     if mistakes:
         raise DataError(listed(mistakes))
-    return found
+    return calibrations
 
 
 def known_of(
@@ -291,11 +296,11 @@ def known_of(
         purposes: judge -> what it is to measure; None, or no entry, takes what it was audited for.
     """
     known = list(files)
-    found = {
-        name: next(filter(None, (each.of(signature, purposes.get(name)) for each in known)), None)
+    known_by_name = {
+        name: next(filter(None, (calibration.of(signature, purposes.get(name)) for calibration in known)), None)
         for name, signature in signatures.items()
     }
-    return {name: each for name, each in found.items() if each is not None}
+    return {name: calibration for name, calibration in known_by_name.items() if calibration is not None}
 
 
 def unlike(paths: Iterable[Path], sets: Collection[DocumentSet]) -> Iterator[str]:
@@ -310,11 +315,13 @@ def unlike(paths: Iterable[Path], sets: Collection[DocumentSet]) -> Iterator[str
             known = read_calibration(path)
         except DataError:
             continue
-        least = known.about.least
-        typical = typical_share(known.about, ([document.text for document in each.documents] for each in sets))
-        if least is not None and typical is not None and typical < least:
+        threshold = known.about.least
+        typical = typical_share(
+            known.about, ([document.text for document in document_set.documents] for document_set in sets)
+        )
+        if threshold is not None and typical is not None and typical < threshold:
             yield (
                 f"{path} was calibrated on other documents: {known.file} has {100 * typical:.0f} % of the words of a typical "
-                f"document set here, and of nine in ten of its own topics its other topics have {100 * least:.0f} % or more. "
+                f"document set here, and of nine in ten of its own topics its other topics have {100 * threshold:.0f} % or more. "
                 f"What it says of judges need not hold here; `{HOW}` with articles like yours tells"
             )

@@ -20,16 +20,16 @@ from .stage import judge_stage
 
 def main(arguments: Sequence[str]) -> int:
     """Judge; the exit code."""
-    mine, names = Assignment.read(arguments)
+    assignment, names = Assignment.read(arguments)
 
     def work(batches: Iterator[replicas.AssignedTask]) -> None:
-        phase = Phase(load_recipe(mine.recipe), mine.phase, after_round=None)
-        with mine.held(phase.recipe), closing(VerdictCache()) as cache, ExitStack() as models:
-            judges = open_judges({each: phase.recipe.judges[each] for each in phase.judges})
-            journal = mine.journal(judge_stage(phase, judges), JudgedBatch)
+        phase = Phase(load_recipe(assignment.recipe), assignment.phase, after_round=None)
+        with assignment.held(phase.recipe), closing(VerdictCache()) as cache, ExitStack() as models:
+            judges = open_judges({name: phase.recipe.judges[name] for name in phase.judges})
+            journal = assignment.journal(judge_stage(phase, judges), JudgedBatch)
             keep_last(phase, [journal], judges, cache)
             done = defaultdict(set, done_by([journal]))
-            group = [each for each in judges if each.name in names]
+            group = [judge for judge in judges if judge.name in names]
             for each in group:
                 models.callback(each.close)
             for pairs, known in _read(phase, batches):
@@ -37,19 +37,19 @@ def main(arguments: Sequence[str]) -> int:
                     done[judge].update(ids)
                 judge_open(phase, group, pairs, done, cache, journal)
 
-    return replicas.be_replica(work, mine.failure)
+    return replicas.be_replica(work, assignment.failure)
 
 
 def _read(phase: Phase, batches: Iterator[replicas.AssignedTask]) -> Iterator[tuple[list[Pair], dict[str, list[str]]]]:
     """The candidates of each batch, and the requests among them that a judge has judged."""
     requests, at = batches_of(phase, 1), 0
-    for places, beside in batches:
+    for places, done_ids in batches:
         # mostly a batch stands behind the one before
         if places.start < at:
             requests, at = batches_of(phase, 1), 0
-        found = islice(requests, places.start - at, places.stop - at)
+        batch = islice(requests, places.start - at, places.stop - at)
         at = places.stop
-        yield [pair for pairs in found for pair in pairs], beside["done"]
+        yield [pair for pairs in batch for pair in pairs], done_ids["done"]
 
 
 if __name__ == "__main__":

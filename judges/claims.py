@@ -27,13 +27,13 @@ def claims(sentence: str) -> list[str]:
     >>> claims("The ferry is cheap, quiet and loved by nurses, but nobody runs it at night.")
     ['The ferry is cheap,', 'quiet and loved by nurses,', 'but nobody runs it at night.']
     """
-    found: list[str] = []
+    claims_of_sentence: list[str] = []
     short = ""
     for part in _CUT.split(sentence.strip()):
         short = f"{short} {part}".strip()
         if len(short.split()) >= LEAST_WORDS:
-            found.append(short)
+            claims_of_sentence.append(short)
             short = ""
     if short:
-        found[-1:] = [f"{found[-1]} {short}" if found else short]
-    return found
+        claims_of_sentence[-1:] = [f"{claims_of_sentence[-1]} {short}" if claims_of_sentence else short]
+    return claims_of_sentence

@@ -33,9 +33,9 @@ def consensus(texts: Sequence[str], kind: str = KIND) -> list[float | None]:
     """
     read = [place for place, text in enumerate(texts) if not unread(text)]
     nearness = np.zeros((len(texts), len(texts)))
-    for one, other in combinations(read, 2):
-        found = rouge(texts[one], texts[other], (kind,))[kind]["fmeasure"]
-        nearness[one, other] = nearness[other, one] = found
+    for i, other in combinations(read, 2):
+        f_measure = rouge(texts[i], texts[other], (kind,))[kind]["fmeasure"]
+        nearness[i, other] = nearness[other, i] = f_measure
     has_others = len(read) > 1
     # exact sums, rounded, so that what is equal on paper is equal here, whatever the order of the others
     means = [round(math.fsum(row) / max(1, len(read) - 1), DIGITS) for row in nearness]
@@ -55,14 +55,16 @@ class Consensus(ScoringJudge):
     def score(self, inputs: Sequence[JudgeInput]) -> list[Verdict]:
         """One verdict for each input, in order; a candidate without company is unscored."""
         verdicts = []
-        for each in inputs:
-            texts = tuple(json.loads(each.reference))
+        for judge_input in inputs:
+            texts = tuple(json.loads(judge_input.reference))
             # a refusal is none of the company, and is held against it
-            in_company = each.text in texts
-            found = (
-                self._of_group(texts)[texts.index(each.text)] if in_company else self._of_group((*texts, each.text))[-1]
+            in_company = judge_input.text in texts
+            nearness = (
+                self._of_group(texts)[texts.index(judge_input.text)]
+                if in_company
+                else self._of_group((*texts, judge_input.text))[-1]
             )
-            verdicts.append(Verdict(found, None if found is not None else unread(each.text) or ALONE))
+            verdicts.append(Verdict(nearness, None if nearness is not None else unread(judge_input.text) or ALONE))
         return verdicts
 
 

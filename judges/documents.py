@@ -18,32 +18,36 @@ def labelled_documents(request: SummaryRequest) -> LabelledDocuments:
     attribute = request.perspective.attribute if request.perspective else request.attribute
     if attribute is None:
         return LabelledDocuments(side=side)
-    whole = request.document_set
+    document_set = request.document_set
     labelled = tuple(
-        LabelledSource(document.text, document.attributes[attribute], whole.sentences_of(document))
-        for document in whole.documents
+        LabelledSource(document.text, document.attributes[attribute], document_set.sentences_of(document))
+        for document in document_set.documents
         if attribute in document.attributes
     )
-    return LabelledDocuments(labelled, whole.declared_values(attribute), side, whole.separator)
+    return LabelledDocuments(labelled, document_set.declared_values(attribute), side, document_set.separator)
 
 
-def summary_of(each: JudgeInput) -> LabelledSummary:
+def summary_of(judge_input: JudgeInput) -> LabelledSummary:
     """An input of a judge against "documents", as the measures take it."""
-    given = each.labelled
-    return LabelledSummary(each.candidate_id, given.values, given.documents, each.text, given.separator)
+    labelled = judge_input.labelled
+    return LabelledSummary(
+        judge_input.candidate_id, labelled.values, labelled.documents, judge_input.text, labelled.separator
+    )
 
 
 class WholeSetJudge(ScoringJudge):
     """A judge of summaries that are to represent all values; one of a side alone is unscored, since it is unfair by design."""
 
-    def __init__(self, name: str, signature: str, held: Loadable) -> None:
-        super().__init__(name, signature, "documents", held)
+    def __init__(self, name: str, signature: str, model: Loadable) -> None:
+        super().__init__(name, signature, "documents", model)
 
     def score(self, inputs: Sequence[JudgeInput]) -> list[Verdict]:
         """One verdict for each input, in order."""
-        whole = [place for place, each in enumerate(inputs) if each.labelled.side is None]
-        found = dict(zip(whole, self._verdicts([summary_of(inputs[place]) for place in whole]), strict=True))
-        return [found.get(place, Verdict(None, ONE_SIDE, attempts=0)) for place in range(len(inputs))]
+        open_places = [place for place, each in enumerate(inputs) if each.labelled.side is None]
+        verdicts = dict(
+            zip(open_places, self._verdicts([summary_of(inputs[place]) for place in open_places]), strict=True)
+        )
+        return [verdicts.get(place, Verdict(None, ONE_SIDE, attempts=0)) for place in range(len(inputs))]
 
     @abstractmethod
     def _verdicts(self, summaries: Sequence[LabelledSummary]) -> list[Verdict]:

@@ -35,24 +35,24 @@ def known_embeddings(named: str, texts: Iterable[str], size: int) -> dict[str, V
     """
     if not EMBEDDINGS.path.exists():
         return {}
-    found = {}
+    vectors = {}
     with EMBEDDINGS.opened() as database:
         for text in texts:
             row = database.execute("SELECT vector FROM embeddings WHERE key = ?", (_key(named, text),)).fetchone()
             if row is not None:
-                found[text] = _vector(row[0], size)
-    return found
+                vectors[text] = _vector(row[0], size)
+    return vectors
 
 
-def keep_embeddings(named: str, made: Mapping[str, Vector]) -> None:
+def keep_embeddings(named: str, vectors: Mapping[str, Vector]) -> None:
     """Store embeddings; those that are there already stay.
 
     Raises:
         StorageError: the file cannot be used.
     """
-    if not made:
+    if not vectors:
         return
-    rows = [(_key(named, text), vector.astype("<f4").tobytes()) for text, vector in made.items()]
+    rows = [(_key(named, text), vector.astype("<f4").tobytes()) for text, vector in vectors.items()]
     with EMBEDDINGS.opened() as database, database:
         database.executemany("INSERT OR IGNORE INTO embeddings VALUES (?, ?)", rows)
 
@@ -61,10 +61,10 @@ def _key(named: str, text: str) -> bytes:
     return hashlib.sha256(canonical_json([named, text]).encode()).digest()
 
 
-def _vector(kept: object, size: int) -> Vector:
+def _vector(stored: object, size: int) -> Vector:
     """SQLite keeps values of any type in any column, so a damaged or foreign file may hold some."""
-    if isinstance(kept, bytes) and len(kept) == 4 * size:
-        vector: Vector = np.frombuffer(kept, dtype="<f4").astype(np.float32)
+    if isinstance(stored, bytes) and len(stored) == 4 * size:
+        vector: Vector = np.frombuffer(stored, dtype="<f4").astype(np.float32)
         if np.isfinite(vector).all():
             return vector
     raise sqlite3.DataError(f"it holds a row that is not an embedding of {size} numbers")

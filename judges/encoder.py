@@ -110,8 +110,8 @@ class EncoderAligner(Holder):
             self._windows([forms[b] for b in p.claims], [forms[a] for a in p.premises], lengths, long, 1)
             for p in pairings
         ]
-        whole = [form for form in dict.fromkeys(forms.values()) if form not in long]
-        rows = dict(zip(whole, self.encode(whole), strict=True))
+        short = [form for form in dict.fromkeys(forms.values()) if form not in long]
+        rows = dict(zip(short, self.encode(short), strict=True))
         pieces = {piece for windows in (*premises, *claims) for of_text in windows for piece in of_text} - rows.keys()
         # not kept from run to run: they depend on what a text is compared with
         if pieces:
@@ -140,8 +140,8 @@ class EncoderAligner(Holder):
             for form in dict.fromkeys(forms)
         }
         rows = self._known([*dict.fromkeys(piece for of_text in pieces.values() for piece in of_text)])
-        found = [mean_direction([rows[piece] for piece in pieces[form]]) for form in forms]
-        return np.array(found, dtype=np.float32).reshape(len(texts), self._size)
+        directions = [mean_direction([rows[piece] for piece in pieces[form]]) for form in forms]
+        return np.array(directions, dtype=np.float32).reshape(len(texts), self._size)
 
     def _lengths(self, texts: Iterable[str]) -> tuple[dict[str, int], dict[str, LongText]]:
         """Tokens that are read of each text at once, roughly for short ones, and the texts that are longer than that."""
@@ -151,25 +151,25 @@ class EncoderAligner(Holder):
         if not asked:
             return lengths, {}
         ids = self._model.tokenizer(asked, add_special_tokens=False, truncation=False, verbose=False)["input_ids"]
-        lengths |= {text: min(len(own), self._most) for text, own in zip(asked, ids, strict=True)}
+        lengths |= {text: min(len(token_ids), self._most) for text, token_ids in zip(asked, ids, strict=True)}
         return lengths, {
             text: taken_apart(text, self._model.tokenizer)
-            for text, own in zip(asked, ids, strict=True)
-            if len(own) > self._most
+            for text, token_ids in zip(asked, ids, strict=True)
+            if len(token_ids) > self._most
         }
 
     def _windows(
         self,
         texts: Sequence[str],
-        others: Sequence[str],
+        other_texts: Sequence[str],
         lengths: Mapping[str, int],
         long: Mapping[str, LongText],
         overlap: int,
     ) -> list[list[str]]:
         """The windows of each text; a short one is its only window. `overlap` of them hold every word."""
-        if not others or long.keys().isdisjoint(texts):
+        if not other_texts or long.keys().isdisjoint(texts):
             return [[text] for text in texts]
-        usual = max(LEAST_TOKENS, int(median(lengths[other] for other in others)))
+        usual = max(LEAST_TOKENS, int(median(lengths[text] for text in other_texts)))
         windows = []
         for text in texts:
             if text not in long:
@@ -186,10 +186,10 @@ class EncoderAligner(Holder):
         missing = [text for text in texts if text not in known]
         if not missing:
             return known
-        made = dict(zip(missing, self._made(missing), strict=True))
+        vectors = dict(zip(missing, self._made(missing), strict=True))
         if self._named is not None:
-            keep_embeddings(self._named, made)
-        return known | made
+            keep_embeddings(self._named, vectors)
+        return known | vectors
 
     def _made(self, texts: list[str]) -> NDArray[np.float32]:
         rows: NDArray[np.float32] = self._model.encode(

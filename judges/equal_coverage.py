@@ -41,21 +41,21 @@ class EqualCoverage(WholeSetJudge):
 
     def _verdicts(self, summaries: Sequence[LabelledSummary]) -> list[Verdict]:
         # nothing of a set of one value needs to be asked of a model
-        asked = [place for place, s in enumerate(summaries) if len({document.value for document in s.documents}) > 1]
+        places = [place for place, s in enumerate(summaries) if len({document.value for document in s.documents}) > 1]
         merges = COVERAGE_RULES[self._options.mode].merge_above is not None
-        found = self._entailer.evidence([summaries[place] for place in asked], between=merges)
+        readings = self._entailer.evidence([summaries[place] for place in places], between=merges)
         verdicts = [Verdict(None, ONE_VALUE)] * len(summaries)
-        told = {}
-        for place, each in zip(asked, found, strict=True):
-            if isinstance(each, Unscored):
-                verdicts[place] = Verdict(None, each.reason)
-            elif len(each.units) < self._options.fewest_units:
-                verdicts[place] = Verdict(None, TOO_FEW, canonical_json({"units": len(each.units)}))
+        readable = {}
+        for place, reading in zip(places, readings, strict=True):
+            if isinstance(reading, Unscored):
+                verdicts[place] = Verdict(None, reading.reason)
+            elif len(reading.units) < self._options.fewest_units:
+                verdicts[place] = Verdict(None, TOO_FEW, canonical_json({"units": len(reading.units)}))
             else:
-                told[place] = each
-        n_values = [len(summaries[place].values) for place in told]
-        covered = cover_sets([each.evidence for each in told.values()], n_values, self._options.mode)
-        for (place, evidence), coverage in zip(told.items(), covered, strict=True):
+                readable[place] = reading
+        n_values = [len(summaries[place].values) for place in readable]
+        covered = cover_sets([reading.evidence for reading in readable.values()], n_values, self._options.mode)
+        for (place, evidence), coverage in zip(readable.items(), covered, strict=True):
             verdicts[place] = _verdict(summaries[place].values, coverage, evidence.n_cut)
         return verdicts
 
@@ -91,4 +91,6 @@ def open_equal_coverage(name: str, options: EqualCoverageJudge, models: SharedMo
     return EqualCoverage(name, options, open_entailer(options.entailer, models))
 
 
-EQUAL_COVERAGE = Kind(open_equal_coverage, EqualCoverageJudge, readers=lambda each: entailer_readers(each.entailer))
+EQUAL_COVERAGE = Kind(
+    open_equal_coverage, EqualCoverageJudge, readers=lambda options: entailer_readers(options.entailer)
+)

@@ -58,27 +58,30 @@ class ExtractThenEvaluate(LanguageModelJudge):
         A verdict's `raw` has the three grades, the words of the extract, and by how many words it was cut, if it was.
         """
         extracts = self._extracts(inputs)
-        asked = [
-            replace(each, reference=found.text)
-            for each, found in zip(inputs, extracts, strict=True)
+        open_inputs = [
+            replace(judge_input, reference=found.text)
+            for judge_input, found in zip(inputs, extracts, strict=True)
             if found is not None
         ]
-        grades = yield from in_step([rubric.rounds(asked) for rubric in self._rubrics.values()])
+        grades = yield from in_step([rubric.rounds(open_inputs) for rubric in self._rubrics.values()])
         graded = iter(zip(*grades, strict=True))
-        return [Verdict(None, NO_NUMBER) if found is None else self._verdict(found, next(graded)) for found in extracts]
+        return [
+            Verdict(None, NO_NUMBER) if extracted is None else self._verdict(extracted, next(graded))
+            for extracted in extracts
+        ]
 
     def _extracts(self, inputs: Sequence[JudgeInput]) -> list[Extract | None]:
         """The references within the budget; None where an extractor's model gave no finite number."""
-        found: list[Extract | None] = [Extract(each.reference) for each in inputs]
-        long = [i for i, each in enumerate(inputs) if len(each.reference.split()) > self._most_words]
+        extracts: list[Extract | None] = [Extract(each.reference) for each in inputs]
+        long = [i for i, judge_input in enumerate(inputs) if len(judge_input.reference.split()) > self._most_words]
         if not long:
-            return found
+            return extracts
         # (extractors, long inputs, sentences)
         weights = [extractor.weigh([inputs[i] for i in long]) for extractor in self._extractors]
-        for i, *own in zip(long, *weights, strict=True):
-            finite = all(math.isfinite(weight) for each in own for weight in each)
-            found[i] = extract(inputs[i].reference, own, self._most_words) if finite else None
-        return found
+        for i, *rows in zip(long, *weights, strict=True):
+            finite = all(math.isfinite(weight) for row in rows for weight in row)
+            extracts[i] = extract(inputs[i].reference, rows, self._most_words) if finite else None
+        return extracts
 
     def _verdict(self, extracted: Extract, verdicts: Sequence[Verdict]) -> Verdict:
         named = dict(zip(self._rubrics, verdicts, strict=True))
@@ -170,14 +173,16 @@ def _readers(options: ExtractJudge) -> Iterator[ModelReader]:
 
 
 def _prompt_needs(name: str, options: ExtractJudge) -> PromptNeeds:
-    asked = prompt_needs(name, _rubric_section("consistency", options))
-    grades = [grades_of(scale) for scale in SCALES.values()] if asked.grades else []
+    needs = prompt_needs(name, _rubric_section("consistency", options))
+    grades = [grades_of(scale) for scale in SCALES.values()] if needs.grades else []
 
     def shortest() -> PromptTemplate:
-        return min((load_template(f"extract-{aspect}", PROMPTS) for aspect in SCALES), key=lambda each: len(each.text))
+        return min(
+            (load_template(f"extract-{aspect}", PROMPTS) for aspect in SCALES), key=lambda template: len(template.text)
+        )
 
     # a source that is shortened to an extract fits
-    return asked._replace(template=shortest, overflow="truncate", grades=grades)
+    return needs._replace(template=shortest, overflow="truncate", grades=grades)
 
 
 EXTRACT = Kind(open_extract, ExtractJudge, readers=_readers, prompt=_prompt_needs)

@@ -51,19 +51,19 @@ def extract(text: str, weights: Sequence[Sequence[float]], most_words: int) -> E
         weights: of each extractor, the weight of each sentence; of equal ones the earlier comes first.
         most_words: the budget. A sentence that would exceed it is passed over for the next.
     """
-    found = sentences(text)
+    sources = sentences(text)
     # sorting keeps the order of equal weights
-    orders = [sorted(range(len(found)), key=each.__getitem__, reverse=True) for each in weights]
+    orders = [sorted(range(len(sources)), key=row.__getitem__, reverse=True) for row in weights]
     chosen: set[int] = set()
-    left = most_words
-    for i in (order[rank] for rank in range(len(found)) for order in orders):
-        n = len(found[i].split())
-        if i not in chosen and n <= left:
+    n_words_free = most_words
+    for i in (order[rank] for rank in range(len(sources)) for order in orders):
+        n = len(sources[i].split())
+        if i not in chosen and n <= n_words_free:
             chosen.add(i)
-            left -= n
+            n_words_free -= n
     if chosen:
-        return Extract(" ".join(found[i] for i in sorted(chosen)))
-    words = found[orders[0][0]].split()
+        return Extract(" ".join(sources[i] for i in sorted(chosen)))
+    words = sources[orders[0][0]].split()
     return Extract(" ".join(words[:most_words]), len(words) - most_words)
 
 
@@ -72,7 +72,7 @@ class Lead(NoModel):
 
     def weigh(self, inputs: Sequence[JudgeInput]) -> list[list[float]]:
         """Falling weights, from 0."""
-        return [[-float(i) for i in range(len(sentences(each.reference)))] for each in inputs]
+        return [[-float(i) for i in range(len(sentences(judge_input.reference)))] for judge_input in inputs]
 
 
 class WordOverlap(NoModel):
@@ -82,14 +82,14 @@ class WordOverlap(NoModel):
         """Shares in [0, 1]; 0 for a summary without words that ROUGE reads."""
         counts = {
             reference: [Counter(read_tokens(sentence)) for sentence in sentences(reference)]
-            for reference in dict.fromkeys(each.reference for each in inputs)
+            for reference in dict.fromkeys(judge_input.reference for judge_input in inputs)
         }
-        found = []
+        weights = []
         for each in inputs:
-            own = Counter(read_tokens(each.text))
-            n = max(own.total(), 1)
-            found.append([(own & sentence).total() / n for sentence in counts[each.reference]])
-        return found
+            tokens = Counter(read_tokens(each.text))
+            n = max(tokens.total(), 1)
+            weights.append([(tokens & sentence).total() / n for sentence in counts[each.reference]])
+        return weights
 
 
 class Supporting(OneModel[Aligner]):
@@ -103,15 +103,15 @@ class Supporting(OneModel[Aligner]):
         """Support in [0, 1]; not-a-number where the model gives none."""
         pairings = [
             Pairing(
-                premises=tuple(sentences(each.reference)),
-                claims=(each.text,) if self._whole_summary else tuple(sentences(each.text)),
+                premises=tuple(sentences(judge_input.reference)),
+                claims=(judge_input.text,) if self._whole_summary else tuple(sentences(judge_input.text)),
             )
-            for each in inputs
+            for judge_input in inputs
         ]
         aligner = self._model.get()
         with booked("models"):
-            found = aligner.align(pairings)
-        return [best_claims(alignment) for alignment in found]
+            alignments = aligner.align(pairings)
+        return [best_claims(alignment) for alignment in alignments]
 
 
 def best_claims(alignment: Alignment) -> list[float]:

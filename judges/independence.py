@@ -23,21 +23,21 @@ def overlap_warnings(
     """
     trained_on = judges_trained_on(recipe)
     # the part of the run, what is shared, and with which of its judges -> judges of the report
-    found: dict[tuple[str, str, tuple[str, ...]], list[str]] = {}
+    reasons: dict[tuple[str, str, tuple[str, ...]], list[str]] = {}
     for name in recipe.evaluation.judges:
         if name in trained_on:
-            found.setdefault((trained_on[name], "", ()), []).append(name)
+            reasons.setdefault((trained_on[name], "", ()), []).append(name)
             continue
         shared: dict[tuple[str, str], list[str]] = {}
-        for other, part in trained_on.items():
-            if what := _shared(recipe, signatures, name, other, equal, only_same=only_same):
-                shared.setdefault((part, what), []).append(other)
-        for reason, others in shared.items():
-            found.setdefault((*reason, tuple(others)), []).append(name)
+        for trained, part in trained_on.items():
+            if overlap := _shared(recipe, signatures, name, trained, equal, only_same=only_same):
+                shared.setdefault((part, overlap), []).append(trained)
+        for reason, trained_judges in shared.items():
+            reasons.setdefault((*reason, tuple(trained_judges)), []).append(name)
     warnings = []
-    for (of, what, with_whom), names in found.items():
-        if what:
-            warnings.append(f"{_named('Report judge', names)} and {_named(f'{of} judge', with_whom)} {what}.")
+    for (of, overlap, with_whom), names in reasons.items():
+        if overlap:
+            warnings.append(f"{_named('Report judge', names)} and {_named(f'{of} judge', with_whom)} {overlap}.")
         else:
             are = "is a judge" if len(names) == 1 else "are judges"
             warnings.append(
@@ -46,10 +46,10 @@ def overlap_warnings(
             )
     of_report = recipe.evaluation.judges
     for place, name in enumerate(of_report):
-        for other in of_report[:place]:
-            if (name, other) in equal or is_same(recipe, signatures, name, other):
+        for trained in of_report[:place]:
+            if (name, trained) in equal or is_same(recipe, signatures, name, trained):
                 warnings.append(
-                    f"Report judges {other!r} and {name!r} are one judge: they say the same, and count once."
+                    f"Report judges {trained!r} and {name!r} are one judge: they say the same, and count once."
                 )
     return warnings
 
@@ -59,37 +59,39 @@ def judges_trained_on(recipe: Recipe) -> dict[str, Literal["reward", "pairs"]]:
     if not recipe.rounds and open_phase(recipe, BASE).n_candidates == 1:
         # the only candidate of a request is not chosen
         return {}
-    found: dict[str, Literal["reward", "pairs"]] = dict.fromkeys(recipe.reward.judges, "reward")
+    judges: dict[str, Literal["reward", "pairs"]] = dict.fromkeys(recipe.reward.judges, "reward")
     if recipe.pairs.judge is not None and recipe.rounds and recipe.train.pairs is None:
-        found.setdefault(recipe.pairs.judge, "pairs")
-    return found
+        judges.setdefault(recipe.pairs.judge, "pairs")
+    return judges
 
 
-def _named(what: str, judges: Sequence[str]) -> str:
-    *others, last = map(repr, judges)
-    return f"{what}s {', '.join(others)} and {last}" if others else f"{what} {last}"
+def _named(noun: str, judges: Sequence[str]) -> str:
+    *names, last = map(repr, judges)
+    return f"{noun}s {', '.join(names)} and {last}" if names else f"{noun} {last}"
 
 
 def _shared(
-    recipe: Recipe, signatures: Mapping[str, str], name: str, other: str, equal: Collection[Pair], *, only_same: bool
+    recipe: Recipe, signatures: Mapping[str, str], name: str, trained: str, equal: Collection[Pair], *, only_same: bool
 ) -> str | None:
     """What two judges have in common, None when they are independent."""
-    if is_same(recipe, signatures, name, other):
+    if is_same(recipe, signatures, name, trained):
         return "are the same judge under another name, so it proves nothing"
-    if (name, other) in equal:
+    if (name, trained) in equal:
         return "gave every candidate the same score: they are one judge, which proves nothing"
     if only_same:
         return None
-    theirs = recipe.judges[other].bases
-    common = [basis for basis in recipe.judges[name].bases if basis in theirs]
+    trained_bases = recipe.judges[trained].bases
+    common = [basis for basis in recipe.judges[name].bases if basis in trained_bases]
     return f"rest on {' and '.join(common)}, so they share its blind spots" if common else None
 
 
-def is_same(recipe: Recipe, signatures: Mapping[str, str], name: str, other: str, equal: Collection[Pair] = ()) -> bool:
+def is_same(
+    recipe: Recipe, signatures: Mapping[str, str], name: str, second: str, equal: Collection[Pair] = ()
+) -> bool:
     """Whether two judges give the same scores: they did, or have equal options that scores depend on, or equal signatures."""
-    if (name, other) in equal:
+    if (name, second) in equal:
         return True
-    if recipe.judges[name].scoring_options() == recipe.judges[other].scoring_options():
+    if recipe.judges[name].scoring_options() == recipe.judges[second].scoring_options():
         return True
     signature = signatures.get(name)
-    return signature is not None and signature == signatures.get(other)
+    return signature is not None and signature == signatures.get(second)

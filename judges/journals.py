@@ -52,17 +52,17 @@ class Told:
                 self.cached.update(batch.cached)
                 used = self.used.setdefault(tuple(batch.cached), Usage())
                 used.add_used(batch)
-                first = min((place[each.request_id] for each in batch.judgements), default=0)
+                first = min((place[judgement.request_id] for judgement in batch.judgements), default=0)
                 for name in batch.cached:
                     lines.setdefault(name, []).append((first, journal, number))
-        for mine in lines.values():
-            mine.sort(key=lambda line: line[0])
+        for journal_lines in lines.values():
+            journal_lines.sort(key=lambda line: line[0])
         # judges that were asked together stand in the same lines, which are then read once for all of them
         companies: dict[tuple[tuple[str, int], ...], _Company] = {}
         self._company: dict[str, _Company] = {}
-        for name, mine in lines.items():
-            same = tuple((journal.path.name, number) for _, journal, number in mine)
-            self._company[name] = companies.setdefault(same, _Company(mine))
+        for name, journal_lines in lines.items():
+            places = tuple((journal.path.name, number) for _, journal, number in journal_lines)
+            self._company[name] = companies.setdefault(places, _Company(journal_lines))
 
     def judgement(self, judge: str, candidate_id: str) -> Judgement:
         """What a judge says of a candidate; candidates come in their order."""
@@ -80,5 +80,7 @@ class _Company:
         while (judge, candidate_id) not in self._read:
             _, journal, number = next(self._lines)
             # where batches were cut anew, one may hold requests before and after those of another
-            self._read |= {(each.judge, each.candidate_id): each for each in journal[number].judgements}
+            self._read |= {
+                (judgement.judge, judgement.candidate_id): judgement for judgement in journal[number].judgements
+            }
         return self._read.pop((judge, candidate_id))

@@ -91,12 +91,12 @@ class ScoringJudge(ABC):
     high = 1.0
     requests_per_batch = REQUESTS_PER_BATCH
 
-    def __init__(self, name: str, signature: str, against: Against | None, held: Loadable = NO_MODEL) -> None:
+    def __init__(self, name: str, signature: str, against: Against | None, model: Loadable = NO_MODEL) -> None:
         self.name = name
         self.signature = signature
         self.against = against
-        self.loads = held.loads
-        self._held = held
+        self.loads = model.loads
+        self._held = model
 
     @abstractmethod
     def score(self, inputs: Sequence[JudgeInput]) -> list[Verdict]:

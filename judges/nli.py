@@ -62,15 +62,15 @@ def entailment_class(model: str, labels: dict[int, str], name: str | None = None
         JudgeError: no class or more than one is named so.
     """
     wanted = NAMES if name is None else (name.lower(),)
-    found = [index for index, label in labels.items() if label.strip().lower() in wanted]
-    if len(found) != 1:
+    indexes = [index for index, label in labels.items() if label.strip().lower() in wanted]
+    if len(indexes) != 1:
         named = ", ".join(repr(label) for label in labels.values())
         raise JudgeError(
             f"classifier 'nli': model {model!r} needs exactly one class named {' or '.join(map(repr, wanted))}, but its "
             f"config.json names {named}; write the one that means entailment as the judge's key label (kind: summac), correct "
             "id2label in config.json, or name an NLI model"
         )
-    return found[0]
+    return indexes[0]
 
 
 def three_classes(model: str, labels: dict[int, str]) -> list[int]:
@@ -80,13 +80,13 @@ def three_classes(model: str, labels: dict[int, str]) -> list[int]:
         JudgeError: the model has not exactly these three.
     """
     named = {label.strip().lower(): index for index, label in labels.items()}
-    found = [[named[name] for name in names if name in named] for names in (CONTRADICTION, NEUTRAL, NAMES)]
-    if len(labels) != 3 or any(len(indices) != 1 for indices in found):
+    indexes = [[named[name] for name in names if name in named] for names in (CONTRADICTION, NEUTRAL, NAMES)]
+    if len(labels) != 3 or any(len(indices) != 1 for indices in indexes):
         raise JudgeError(
             f"entailer 'nli': model {model!r} needs the three classes contradiction, neutral and entailment, but its config.json "
             f"names {', '.join(map(repr, labels.values()))}; name a model trained on MNLI, or correct id2label in config.json"
         )
-    return [indices[0] for indices in found]
+    return [indices[0] for indices in indexes]
 
 
 def refuse_other_classes(model: str, revision: str | None = None) -> None:

@@ -29,16 +29,16 @@ def batches_of(phase: Phase, size: int) -> Iterator[list[Pair]]:
 
 def size_of(group: Sequence[Judge]) -> int:
     """Requests of a batch for judges that hold one model."""
-    return min(each.requests_per_batch for each in group)
+    return min(judge.requests_per_batch for judge in group)
 
 
 def open_pairs(
     phase: Phase, group: Sequence[Judge], batch: Sequence[Pair], done: Done
 ) -> list[tuple[list[Judge], list[Pair]]]:
     """What judges of one model are to be asked about in a batch, by company; companies with nothing to do are left out."""
-    found = []
+    work = []
     for company in companies(group):
-        names = [each.name for each in company]
+        names = [judge.name for judge in company]
         pairs = [
             (request, candidate)
             for request, candidate in batch
@@ -46,25 +46,28 @@ def open_pairs(
             and any(request.id not in done[name] for name in names)
         ]
         if pairs:
-            found.append((company, pairs))
-    return found
+            work.append((company, pairs))
+    return work
 
 
 def of_others(phase: Phase, groups: Sequence[Sequence[Judge]], shard: Shard) -> dict[str, set[str]]:
     """Judge -> ids of the requests that it judges in other shards."""
-    found: dict[str, set[str]] = defaultdict(set)
+    request_ids: dict[str, set[str]] = defaultdict(set)
     for group in groups if shard.name else ():
         for number, batch in enumerate(batches_of(phase, size_of(group))):
             if not shard.has(number):
-                for each in group:
-                    found[each.name].update(request.id for request, _ in batch)
-    return found
+                for judge in group:
+                    request_ids[judge.name].update(request.id for request, _ in batch)
+    return request_ids
 
 
 def n_new(phase: Phase, company: Sequence[Judge], pairs: Sequence[Pair], done: Done) -> Counter[str]:
     """How much each judge of a company has not judged of these."""
     new = (
-        each.name for each in company for r, c in pairs if r.id not in done[each.name] and phase.is_judged(c, each.name)
+        judge.name
+        for judge in company
+        for r, c in pairs
+        if r.id not in done[judge.name] and phase.is_judged(c, judge.name)
     )
     return Counter(new)
 
@@ -92,10 +95,10 @@ def keep_last(
     last = [journal[-1] for journal in journals if len(journal)]
     if not last:
         return
-    judged = [{each.candidate_id for each in batch.judgements} for batch in last]
+    judged = [{judgement.candidate_id for judgement in batch.judgements} for batch in last]
     pairs: list[list[Pair]] = [[] for _ in last]
     for batch in batches_of(phase, 1):
-        for names, mine in zip(judged, pairs, strict=True):
-            mine += [pair for pair in batch if pair[1].id in names]
-    for each, mine in zip(last, pairs, strict=True):
-        keep_verdicts(each, judge_work(judges, mine), cache)
+        for names, judged_pairs in zip(judged, pairs, strict=True):
+            judged_pairs += [pair for pair in batch if pair[1].id in names]
+    for scored, judged_pairs in zip(last, pairs, strict=True):
+        keep_verdicts(scored, judge_work(judges, judged_pairs), cache)

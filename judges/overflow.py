@@ -55,12 +55,12 @@ def shortened(text: str, n_words: int) -> str:
         n, i = order[0]
         kept[-i] -= 1
         heapq.heapreplace(order, (n + 1, i))
-    left = [
+    shortened_lines = [
         line[: of_line[n - 1]] if n else ""
         for line, of_line, n in zip(lines, ends, kept, strict=True)
         if n or not of_line
     ]
-    return "\n".join(left).strip()
+    return "\n".join(shortened_lines).strip()
 
 
 def within_length(
@@ -106,7 +106,7 @@ def within_length(
         for i, verdict in zip(again, found, strict=True):
             verdicts[i] = verdict
         refused = [i for i in again if verdicts[i].unscored == TOO_LONG]
-    return [_flagged(*each) for each in zip(inputs, now, verdicts, strict=True)]
+    return [_flagged(*row) for row in zip(inputs, now, verdicts, strict=True)]
 
 
 def _noting(
@@ -126,11 +126,13 @@ def _noting(
                 lengths[ask.prompt] = reply.n_prompt_tokens
 
 
-def _flagged(given: JudgeInput, judged: JudgeInput, verdict: Verdict) -> Verdict:
-    n_cut = len(given.reference.split()) - len(judged.reference.split())
+def _flagged(judge_input: JudgeInput, judged: JudgeInput, verdict: Verdict) -> Verdict:
+    n_cut = len(judge_input.reference.split()) - len(judged.reference.split())
     if not n_cut or verdict.score is None:
         return verdict
-    log.warning("candidate %s: the source was cut by %d words to fit the judge's model", given.candidate_id, n_cut)
+    log.warning(
+        "candidate %s: the source was cut by %d words to fit the judge's model", judge_input.candidate_id, n_cut
+    )
     return replace(verdict, raw=canonical_json({CUT_WORDS: n_cut, "reply": verdict.raw}))
 
 
@@ -151,8 +153,8 @@ def flags_of(raw: str | None) -> dict[str, Any]:
     if not raw or raw[0] != "{":
         return {}
     try:
-        found = json.loads(raw)
+        flags = json.loads(raw)
         # a model may reply with an object of these keys, but hardly in this form
-        return found if isinstance(found, dict) and canonical_json(found) == raw else {}
+        return flags if isinstance(flags, dict) and canonical_json(flags) == raw else {}
     except (RecursionError, ValueError):
         return {}

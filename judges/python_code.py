@@ -40,13 +40,13 @@ VERSION = 1
 
 def request_text(request: SummaryRequest) -> str:
     """All that a function may know of a request, as JSON: the texts that the summary is to represent, and `request`."""
-    told = {
+    description = {
         **about(request),
         "prompt": "\n\n".join(message.content for message in request.prompt),
         "key_points": request.document_set.key_points,
         "references": request.document_set.references,
     }
-    return canonical_json({"sources": [each.text for each in request.source_documents], "request": told})
+    return canonical_json({"sources": [document.text for document in request.source_documents], "request": description})
 
 
 def source_text(name: str, topic: str, source: str) -> str:
@@ -59,9 +59,9 @@ def source_text(name: str, topic: str, source: str) -> str:
 
 
 def _rows(inputs: Sequence[JudgeInput]) -> Iterator[dict[str, Any]]:
-    for each in inputs:
-        given = json.loads(each.reference)
-        yield {"summary": each.text, "prompt": given["request"]["prompt"], **given}
+    for judge_input in inputs:
+        reference = json.loads(judge_input.reference)
+        yield {"summary": judge_input.text, "prompt": reference["request"]["prompt"], **reference}
 
 
 def _verdict(answer: Answer, low: float, high: float) -> Verdict:
@@ -96,7 +96,7 @@ class CodeJudge(ScoringJudge):
         if alone and alone[0] == "score":
             self._was_repeated = True
             self._warn_of_chance(alone, found[0])
-        return [_verdict(each, self.low, self.high) for each in found]
+        return [_verdict(answer, self.low, self.high) for answer in found]
 
     def _warn_of_chance(self, alone: Answer, again: Answer) -> None:
         if repr(alone) != repr(again):
@@ -135,24 +135,24 @@ class FunctionJudge(ScoringJudge):
 
     def score(self, inputs: Sequence[JudgeInput]) -> list[Verdict]:
         """One verdict for each input, in order; an attempt that is not counted is none that the cache keeps."""
-        found = answers(self._calling, list(_rows(inputs)))
-        verdicts = (_verdict(each, self.low, self.high) for each in found)
-        return [Verdict(each.score, each.unscored, each.raw, attempts=0) for each in verdicts]
+        answered = answers(self._calling, list(_rows(inputs)))
+        verdicts = (_verdict(answer, self.low, self.high) for answer in answered)
+        return [Verdict(verdict.score, verdict.unscored, verdict.raw, attempts=0) for verdict in verdicts]
 
 
-def in_memory(name: str, given: Any) -> tuple[PythonJudge, Callable[..., Any]] | None:
+def in_memory(name: str, section: Any) -> tuple[PythonJudge, Callable[..., Any]] | None:
     """The section and the function of a judge that is a function, or keys of a section with one; None for all else.
 
     Raises:
         RecipeError: the keys are wrong.
     """
-    keys = {"function": given} if callable(given) else given
+    keys = {"function": section} if callable(section) else section
     function = keys.get("function") if isinstance(keys, Mapping) else None
     if not callable(function):
         return None
     called = str(getattr(function, "__name__", ""))
     says = (inspect.getdoc(function) or "").partition("\n")[0] or f"What the function {called or 'of the judge'} says."
-    usual = {"kind": "python", "better": "higher", "range": None, "means": says} if keys is not given else {}
+    usual = {"kind": "python", "better": "higher", "range": None, "means": says} if keys is not section else {}
     named = {"file": IN_MEMORY, "function": called if called.isidentifier() else "function"}
     try:
         return PythonJudge.model_validate({**usual, **keys, **named}), function

@@ -51,10 +51,10 @@ def read_tensors(path: Path) -> dict[str, Any]:
         return only_tensors(path, state)
     library = need("safetensors", FEATURE)
     try:
-        found = need("safetensors.torch", FEATURE).load_file(path)
+        tensors = need("safetensors.torch", FEATURE).load_file(path)
     except (OSError, library.SafetensorError) as error:
         raise JudgeError(f"{path}: is not there, or cut short or damaged ({error}); download it again") from error
-    return only_tensors(path, found)
+    return only_tensors(path, tensors)
 
 
 def only_tensors(path: Path, values: dict[str, Any]) -> dict[str, Any]:
@@ -65,27 +65,27 @@ def only_tensors(path: Path, values: dict[str, Any]) -> dict[str, Any]:
         UnfitModelError: a tensor holds NaN or infinity.
     """
     torch = need("torch", FEATURE)
-    others = [
+    strange = [
         name for name, value in values.items() if not isinstance(name, str) or not isinstance(value, torch.Tensor)
     ]
-    if others:
+    if strange:
         raise JudgeError(
-            f"{path}: {', '.join(map(repr, others[:3]))} should be tensors with a name and are none; download it again"
+            f"{path}: {', '.join(map(repr, strange[:3]))} should be tensors with a name and are none; download it again"
         )
     refuse_strange_numbers([name for name, value in values.items() if not is_finite(value)], f"{path}:")
     return {name: value.clone() for name, value in values.items()}
 
 
-def differing_tensor(found: Mapping[str, Any], module: Any) -> tuple[str, Any, Any] | None:
+def differing_tensor(tensors: Mapping[str, Any], module: Any) -> tuple[str, Any, Any] | None:
     """The first tensor that a module has not, lacks or has in another shape: its name, shape found, shape wanted.
 
     Absent ones have the shape "absent"; None when all agree.
     """
-    own = {name: tuple(tensor.shape) for name, tensor in found.items()}
+    shapes = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
     wanted = {name: tuple(tensor.shape) for name, tensor in module.state_dict().items()}
-    for name in sorted(own.keys() | wanted.keys()):
-        if own.get(name) != wanted.get(name):
-            return name, own.get(name, "absent"), wanted.get(name, "absent")
+    for name in sorted(shapes.keys() | wanted.keys()):
+        if shapes.get(name) != wanted.get(name):
+            return name, shapes.get(name, "absent"), wanted.get(name, "absent")
     return None
 
 

@@ -32,8 +32,8 @@ def rouge(document: str, summary: str, types: Sequence[str] = TYPES) -> dict[str
     Precision is the share of the summary's n-grams found in the document, recall the share of the document's found in
     the summary.
     """
-    found = _scorer(tuple(types)).score(document, summary)
-    return {kind: {measure: float(getattr(found[kind], measure)) for measure in MEASURES} for kind in types}
+    scores = _scorer(tuple(types)).score(document, summary)
+    return {kind: {measure: float(getattr(scores[kind], measure)) for measure in MEASURES} for kind in types}
 
 
 @lru_cache(maxsize=KNOWN_TEXTS)
@@ -81,14 +81,14 @@ class Rouge(ScoringJudge):
 
     def score(self, inputs: Sequence[JudgeInput]) -> list[Verdict]:
         """One verdict for each input; a text of which ROUGE reads less than half, or nothing, is unscored."""
-        return [self._verdict(each) for each in inputs]
+        return [self._verdict(judge_input) for judge_input in inputs]
 
-    def _verdict(self, each: JudgeInput) -> Verdict:
-        for what, why in (("summary", unread(each.text)), (self.against, unread(each.reference))):
+    def _verdict(self, judge_input: JudgeInput) -> Verdict:
+        for noun, why in (("summary", unread(judge_input.text)), (self.against, unread(judge_input.reference))):
             if why:
-                return Verdict(None, why if why == UNREAD else f"{why} of the {what} (a-z, 0-9)")
-        found = rouge(each.reference, each.text, self._types)
-        return Verdict(fmean(found[kind][measure] for kind in self._types for measure in self._measures))
+                return Verdict(None, why if why == UNREAD else f"{why} of the {noun} (a-z, 0-9)")
+        scores = rouge(judge_input.reference, judge_input.text, self._types)
+        return Verdict(fmean(scores[kind][measure] for kind in self._types for measure in self._measures))
 
 
 def open_rouge(name: str, options: RougeJudge, models: SharedModels) -> Judge:

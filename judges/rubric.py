@@ -72,9 +72,9 @@ class Rubric(LanguageModelJudge):
         self._options = options
         self.template = template
 
-    def prompt(self, each: JudgeInput) -> tuple[Message, ...]:
+    def prompt(self, judge_input: JudgeInput) -> tuple[Message, ...]:
         """The chat that asks for the grade of one summary."""
-        text = self.template.fill(texts={"source": each.reference, "summary": each.text})
+        text = self.template.fill(texts={"source": judge_input.reference, "summary": judge_input.text})
         return (Message(role="user", content=text),)
 
     def rounds(self, inputs: Sequence[JudgeInput]) -> Rounds:
@@ -85,7 +85,9 @@ class Rubric(LanguageModelJudge):
         return within_length(ask, self.prompt, inputs, self._options.overflow, most_tokens)
 
     def _expected(self, inputs: Sequence[JudgeInput]) -> Rounds:
-        replies = yield [Ask(self.prompt(each), ONE_GRADE, self.seed(each, 1), self._grades) for each in inputs]
+        replies = yield [
+            Ask(self.prompt(judge_input), ONE_GRADE, self.seed(judge_input, 1), self._grades) for judge_input in inputs
+        ]
         return [_expected_verdict(reply, self._grades) for reply in replies]
 
     def _greedy(self, inputs: Sequence[JudgeInput]) -> Rounds:
@@ -95,13 +97,15 @@ class Rubric(LanguageModelJudge):
             return verdicts
         # the lowest grade for what could not be read, flagged in `raw`
         return [
-            replace(each, score=self.low, unscored=None, raw=canonical_json({"failed": True, "replies": each.raw}))
-            if each.unscored in (UNREADABLE, CUT_OFF)
-            else each
-            for each in verdicts
+            replace(
+                verdict, score=self.low, unscored=None, raw=canonical_json({"failed": True, "replies": verdict.raw})
+            )
+            if verdict.unscored in (UNREADABLE, CUT_OFF)
+            else verdict
+            for verdict in verdicts
         ]
 
-    def _read(self, each: JudgeInput, replies: Sequence[str]) -> float | None:
+    def _read(self, judge_input: JudgeInput, replies: Sequence[str]) -> float | None:
         """The grade that the last reply gives, a whole one; those before it gave none."""
         return parse_judge(replies[-1], self.low, self.high, integer_only=True)
 
@@ -231,9 +235,9 @@ def refuse_unreadable_grades(name: str, model: str, grades: Iterable[Sequence[st
     Raises:
         RecipeError: they cannot be read as probabilities.
     """
-    for each in grades:
+    for grade in grades:
         try:
-            reading(tokenizer, each)
+            reading(tokenizer, grade)
         except ModelError as error:
             raise RecipeError(f"key 'judges.{name}.scoring': model {model!r}: {error}") from error
 
@@ -241,6 +245,6 @@ def refuse_unreadable_grades(name: str, model: str, grades: Iterable[Sequence[st
 RUBRIC = Kind(
     open_rubric,
     RubricJudge,
-    checks=lambda name, each: [Check("template", partial(rubric_template, name, each))],
+    checks=lambda name, options: [Check("template", partial(rubric_template, name, options))],
     prompt=prompt_needs,
 )

@@ -17,8 +17,8 @@ def length(candidate: JudgeInput) -> float:
     beside them: the published texts have a few such passages.
     """
     text = normal_form(candidate.text)
-    others = words(BORDERLESS_RUN.sub(" ", text))
-    has_borders = len(others) >= MANY_WORDS and is_read(text, others)
+    bordered = words(BORDERLESS_RUN.sub(" ", text))
+    has_borders = len(bordered) >= MANY_WORDS and is_read(text, bordered)
     return float(len(text.split()) if has_borders else n_words(text, str.split))
 
 
@@ -37,7 +37,7 @@ class CountJudge(ScoringJudge):
 
     def score(self, inputs: Sequence[JudgeInput]) -> list[Verdict]:
         """One verdict for each input, in order."""
-        return [Verdict(self._rule(each)) for each in inputs]
+        return [Verdict(self._rule(judge_input)) for judge_input in inputs]
 
 
 def open_length(name: str, options: RuleJudge, models: SharedModels) -> Judge:

@@ -63,9 +63,9 @@ class Lazy(Generic[M_co]):
 class LazyPart(Lazy[M_co]):
     """A part of a model that another `Lazy` holds: it has its `loads`, and is loaded and closed with it."""
 
-    def __init__(self, whole: Lazy[W], part: Callable[[W], M_co]) -> None:
-        super().__init__(whole.loads, lambda: part(whole.get()))
-        self._whole = whole
+    def __init__(self, model: Lazy[W], part: Callable[[W], M_co]) -> None:
+        super().__init__(model.loads, lambda: part(model.get()))
+        self._whole = model
 
     def get(self) -> M_co:
         """The part; nothing keeps it, so that it cannot outlive the whole."""
@@ -104,5 +104,5 @@ class SharedModels:
 
     def load(self) -> None:
         """Load all of them now."""
-        for each in self._lazy.values():
-            each.get()
+        for lazy in self._lazy.values():
+            lazy.get()

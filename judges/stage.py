@@ -80,22 +80,22 @@ def judge(phase: Phase) -> tuple[Receipt, bool]:
         LeftOutError: a judge left more unscored than limits.unscored allows; the file is written all the same.
     """
     judges = open_judges({name: phase.recipe.judges[name] for name in phase.judges})
-    receipt, reused = judge_by(phase, judges, apart=True)
+    receipt, reused = judge_by(phase, judges, is_isolated=True)
     refuse_unscored(phase, receipt)
     return receipt, reused
 
 
-def judge_by(phase: Phase, judges: Sequence[Judge], *, apart: bool = False) -> tuple[Receipt, bool]:
+def judge_by(phase: Phase, judges: Sequence[Judge], *, is_isolated: bool = False) -> tuple[Receipt, bool]:
     """Judge the candidates of a phase by these judges, however many they leave unscored.
 
     Args:
         phase: its candidates are judged.
         judges: all of its judges.
-        apart: whether judges on different models run in different processes, which open them anew: they must be the recipe's,
+        is_isolated: whether judges on different models run in processes of their own, which open them anew: they must be the recipe's,
             and the resolved recipe must lie in the run folder.
     """
     stage = judge_stage(phase, judges)
-    return stage.run(lambda: _work(phase, stage, judges, apart=apart))
+    return stage.run(lambda: _work(phase, stage, judges, apart=is_isolated))
 
 
 def judge_stage(phase: Phase, judges: Sequence[Judge]) -> Stage:
@@ -105,10 +105,10 @@ def judge_stage(phase: Phase, judges: Sequence[Judge]) -> Stage:
         DataError: the candidates are not there yet, or not what was generated.
     """
     refuse_absent(phase, {REQUESTS: "generate", CANDIDATES: "generate"})
-    made = left_by("generate", phase.folder, REQUESTS, CANDIDATES)
+    generated = left_by("generate", phase.folder, REQUESTS, CANDIDATES)
     inputs: dict[str, Any] = {
-        "requests": made[REQUESTS],
-        "candidates": made[CANDIDATES],
+        "requests": generated[REQUESTS],
+        "candidates": generated[CANDIDATES],
         "judges": [[judge.name, judge.signature] for judge in judges],
     }
     if phase.copies:
@@ -123,8 +123,8 @@ def judge_shard(phase: Phase, shard: Shard) -> bool:
         DataError: the candidates are not there yet, or do not belong to the requests.
         RecipeError: a server is asked, or shards that were begun are cut into other batches.
     """
-    asked = [phase.recipe.judges[name].language_models for name in phase.judges]
-    refuse_servers([each.backend for models in asked for each in models.values()])
+    models_by_judge = [phase.recipe.judges[name].language_models for name in phase.judges]
+    refuse_servers([model.backend for models in models_by_judge for model in models.values()])
     judges = open_judges({name: phase.recipe.judges[name] for name in phase.judges})
     stage = judge_stage(phase, judges)
     if stage.receipt() is not None:
@@ -137,34 +137,34 @@ def not_judged(phase: Phase) -> dict[str, int]:
     """Judge -> how many requests it has not judged, so far as the journals of all processes tell; only where there are any."""
     judges = open_judges({name: phase.recipe.judges[name] for name in phase.judges})
     done = done_by(journals_of(judge_stage(phase, judges)))
-    found: Counter[str] = Counter()
+    n_open: Counter[str] = Counter()
     for request, candidates in with_candidates(phase.folder):
-        found.update(
+        n_open.update(
             name
             for name in phase.judges
             if request.id not in done[name] and any(phase.is_judged(candidate, name) for candidate in candidates)
         )
-    return dict(found)
+    return dict(n_open)
 
 
 def _work(phase: Phase, stage: Stage, judges: Sequence[Judge], *, apart: bool) -> JudgeCounts:
     with spending(phase.recipe.output, phase.recipe.limits.cost):
         place = _finish(phase, stage, judges, apart=apart)
-    told = Told(journals_of(stage), place)
+    results = Told(journals_of(stage), place)
     counts = _JudgingCounts(judges)
     with whole_file(phase.folder / JUDGEMENTS) as file:
         for request, candidate in (pair for batch in batches_of(phase, 1) for pair in batch):
             counts.n_candidates += 1
             for each in judges:
                 if phase.is_judged(candidate, each.name):
-                    judgement = told.judgement(each.name, candidate.id)
+                    judgement = results.judgement(each.name, candidate.id)
                     counts.add(request, judgement)
                     write_record(file, judgement)
-    return counts.total(told, [name for name in phase.judges if _asks_server(phase, name)])
+    return counts.total(results, [name for name in phase.judges if _asks_server(phase, name)])
 
 
 def _asks_server(phase: Phase, name: str) -> bool:
-    return any(each.backend.server for each in phase.recipe.judges[name].language_models.values())
+    return any(model.backend.server for model in phase.recipe.judges[name].language_models.values())
 
 
 def _finish(
@@ -174,17 +174,17 @@ def _finish(
     groups = by_model(judges)
     teams = teams_of(phase, groups) if apart else []
     journals = journals_of(stage, shard)
-    others, done = of_others(phase, groups, shard), done_by(journals)
+    done_elsewhere, done = of_others(phase, groups, shard), done_by(journals)
     if shard.name:
         sections = [f"judges.{each.name}" for each in judges]
-        has_others = any(done[name] & ids for name, ids in others.items())
+        has_others = any(done[name] & ids for name, ids in done_elsewhere.items())
         begin_shard(phase, stage, shard, sections=sections, has_others=has_others)
     # all mistakes are found before the first judge is asked
     path = progress_path(shard_folder(phase.recipe.output, shard) / phase.name, stage.name)
-    progress, place = _progress(phase, path, judges, done, others)
+    progress, place = _progress(phase, path, judges, done, done_elsewhere)
     if not shard.name and any(progress.is_open(each.name) for each in judges):
         say_strays(phase, stage)
-    for name, ids in others.items():
+    for name, ids in done_elsewhere.items():
         done[name] |= ids
     with closing(VerdictCache()) as cache:
         keep_last(phase, journals, judges, cache)
@@ -216,7 +216,7 @@ def _judge_here(
 
 
 def _progress(
-    phase: Phase, path: Path, judges: Sequence[Judge], done: Done, others: Done
+    phase: Phase, path: Path, judges: Sequence[Judge], done: Done, done_elsewhere: Done
 ) -> tuple[Progress, dict[str, int]]:
     """What each judge has judged, of how much that is not others'; and the place of each request among all."""
     n_total: Counter[str] = Counter({each.name: 0 for each in judges})
@@ -225,7 +225,9 @@ def _progress(
     for request, candidates in with_candidates(phase.folder):
         place[request.id] = len(place)
         for name in n_total:
-            n = sum(phase.is_judged(candidate, name) for candidate in candidates) * (request.id not in others[name])
+            n = sum(phase.is_judged(candidate, name) for candidate in candidates) * (
+                request.id not in done_elsewhere[name]
+            )
             n_total[name] += n
             n_done[name] += n * (request.id in done[name])
     return Progress(path, "judgements", n_total, n_done), place
@@ -253,7 +255,7 @@ class _JudgingCounts:
         self._greedy[name] += judgement.score is not None and was_greedy(judgement.raw)
         self._guided[name] += judgement.score is not None and was_guided(judgement.raw)
 
-    def total(self, told: Told, on_servers: Sequence[str]) -> JudgeCounts:
+    def total(self, results: Told, on_servers: Sequence[str]) -> JudgeCounts:
         """All counts, with those of the journal, and which judges ask servers."""
         return JudgeCounts(
             candidates=self.n_candidates,
@@ -262,18 +264,18 @@ class _JudgingCounts:
             greedy={name: count for name, count in self._greedy.items() if count},
             guided={name: count for name, count in self._guided.items() if count},
             repeatable=dict.fromkeys(on_servers, False),
-            cached={each.name: told.cached[each.name] for each in self._judges},
+            cached={each.name: results.cached[each.name] for each in self._judges},
             signatures={each.name: each.signature for each in self._judges},
-            cautions=tuple(self._cautions(told)),
+            cautions=tuple(self._cautions(results)),
             left_out=LeftOut.rows(("judge", "side", "reason"), self._unscored, stage="judge", what="judgement"),
-            prefill=_prefill(self._judges, told.used),
+            prefill=_prefill(self._judges, results.used),
         )
 
-    def _cautions(self, told: Told) -> Iterator[str]:
-        if n := sum(used.partial_prompts for used in told.used.values()):
+    def _cautions(self, results: Told) -> Iterator[str]:
+        if n := sum(used.partial_prompts for used in results.used.values()):
             yield f"{n} grades rest on prompts that the server {READ_IN_PART}"
-        others = sum((used.other_models for used in told.used.values()), Counter[str]())
-        for name, n in sorted(others.items()):
+        other_models = sum((used.other_models for used in results.used.values()), Counter[str]())
+        for name, n in sorted(other_models.items()):
             yield f"{n} grades are of {name!r}, {ANOTHER_MODEL}"
         for name, n in self._greedy.items():
             if n:

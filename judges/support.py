@@ -55,11 +55,11 @@ class SupportJudge(ScoringJudge):
 
     def score(self, inputs: Sequence[JudgeInput]) -> list[Verdict]:
         """One verdict for each input, in order; its `raw` lists the best match of each claim."""
-        pairings = [self._reading.pair(each) for each in inputs]
+        pairings = [self._reading.pair(judge_input) for judge_input in inputs]
         aligner = self._model.get()
         with booked("models"):
-            found = aligner.align(pairings)
-        return [self._verdict(alignment) for alignment in found]
+            alignments = aligner.align(pairings)
+        return [self._verdict(alignment) for alignment in alignments]
 
     def _verdict(self, alignment: Alignment) -> Verdict:
         matrix = alignment.matrix
@@ -73,5 +73,5 @@ class SupportJudge(ScoringJudge):
         # float32 sums differ in the seventh digit with the batch they stood in; six digits are the same every time
         best = [round(float(value), 6) for value in matrix.max(axis=0)]
         counts = {CUT_PAIRS: alignment.n_cut, "split": alignment.n_split}
-        said = {name: n for name, n in counts.items() if n}
-        return Verdict(round(score, 6), raw=canonical_json({"best": best, **said}))
+        counted = {name: n for name, n in counts.items() if n}
+        return Verdict(round(score, 6), raw=canonical_json({"best": best, **counted}))

@@ -52,18 +52,18 @@ def ids_as_text(tokenizer: Any, encoded: Any) -> list[list[int]]:
     return [as_text(tokenizer, ids, own_tokens(encoded, row)) for row, ids in enumerate(encoded["input_ids"])]
 
 
-def as_text(tokenizer: Any, ids: Sequence[int], own: Sequence[bool]) -> list[int]:
+def as_text(tokenizer: Any, ids: Sequence[int], is_own: Sequence[bool]) -> list[int]:
     """The token ids with the unknown token for every special one that stands in a text.
 
     Args:
         tokenizer: what made them. One without an unknown token has byte-level pieces, none of which is special.
         ids: tokens of a text or of several, special ones between them.
-        own: which of them are a text's.
+        is_own: which of them are a text's.
     """
     unknown, special = tokenizer.unk_token_id, special_tokens(tokenizer)
     if unknown is None:
         return list(ids)
-    return [unknown if mine and token in special else token for token, mine in zip(ids, own, strict=True)]
+    return [unknown if is_text and token in special else token for token, is_text in zip(ids, is_own, strict=True)]
 
 
 # texts tokenised at a time: what the tokenizer keeps of each is many times as large as its ids
@@ -76,14 +76,16 @@ TokenIds: TypeAlias = "array[int]"
 def token_ids(tokenizer: Any, texts: Sequence[str]) -> list[TokenIds]:
     """The token ids of each text's normal form, none around it; a special token that a text spells is an unknown word."""
     unknown, special = tokenizer.unk_token_id, special_tokens(tokenizer).keys()
-    found: list[TokenIds] = []
+    token_ids_of_texts: list[TokenIds] = []
     for start in range(0, len(texts), AT_A_TIME):
         some = [*map(normal_form, texts[start : start + AT_A_TIME])]
         for ids in tokenizer(some, add_special_tokens=False, truncation=False, verbose=False)["input_ids"]:
             # without an unknown token the pieces are bytes, none of which is special
             is_plain = unknown is None or special.isdisjoint(ids)
-            found.append(array("i", ids if is_plain else [unknown if token in special else token for token in ids]))
-    return found
+            token_ids_of_texts.append(
+                array("i", ids if is_plain else [unknown if token in special else token for token in ids])
+            )
+    return token_ids_of_texts
 
 
 @dataclass(frozen=True)
@@ -116,10 +118,10 @@ class Frame:
             texts: token ids of each text, as many texts as the frame was made for.
         """
         filled = [(part, part.special if part.text is None else texts[part.text]) for part in self.parts]
-        found = {"input_ids": [token for _, ids in filled for token in ids]}
+        encoded = {"input_ids": [token for _, ids in filled for token in ids]}
         if self.has_types:
-            found["token_type_ids"] = [part.token_type for part, ids in filled for _ in ids]
-        return found
+            encoded["token_type_ids"] = [part.token_type for part, ids in filled for _ in ids]
+        return encoded
 
 
 def frame_of(tokenizer: Any, n_texts: int) -> Frame:

@@ -73,21 +73,21 @@ class ShareMeasureJudge(WholeSetJudge):
             return Verdict(None, NO_WEIGHT, raw=canonical_json(without))
         weights = tuple(target[name] for name in masses.names)
         # which values take part does not depend on what is due
-        kept = compare(masses.source, masses.target, mode=mode).kept
-        if not kept.dot(weights):
+        has_share = compare(masses.source, masses.target, mode=mode).kept
+        if not has_share.dot(weights):
             return Verdict(None, NOTHING_DUE)
         return compare(masses.source, masses.target, mode=mode, aim=weights)
 
     def _table(self, shares: Shares, names: Sequence[str]) -> dict[str, object]:
         """The shares that are due and found, by value that takes part; for bur the values that have too little."""
-        kept = [(place, name) for place, name in enumerate(names) if shares.kept[place]]
+        compared = [(place, name) for place, name in enumerate(names) if shares.kept[place]]
         table: dict[str, object] = {
-            key: {name: round(float(row[place]), 6) for place, name in kept}
+            key: {name: round(float(row[place]), 6) for place, name in compared}
             for key, row in (("due", shares.gold), ("found", shares.target))
         }
         if self._options.measure == "bur":
             short = under_represented(shares, self._options.tau)
-            table["too_little"] = [name for place, name in kept if short[place]]
+            table["too_little"] = [name for place, name in compared if short[place]]
         return table
 
 
@@ -103,6 +103,6 @@ def open_value_shares(name: str, options: ValueSharesJudge, models: SharedModels
 VALUE_SHARES = Kind(
     open_value_shares,
     ValueSharesJudge,
-    checks=lambda name, each: matcher_checks(each.matcher),
-    readers=lambda each: matcher_readers(each.matcher),
+    checks=lambda name, options: matcher_checks(options.matcher),
+    readers=lambda options: matcher_readers(options.matcher),
 )

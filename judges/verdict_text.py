@@ -89,9 +89,9 @@ def _value(text: str, high: float) -> float | None:
         return _only(fractions, high)
     marker = LIST_MARKER.match(text)
     listed = text[marker.end() :] if marker else ""
-    said = listed if re.search(NUMBER, listed) else text
-    numbers = re.findall(NUMBER, said)
-    if numbers and (LIST_BEGINS.match(said) or not MEANT.search(said)):
+    list_text = listed if re.search(NUMBER, listed) else text
+    numbers = re.findall(NUMBER, list_text)
+    if numbers and (LIST_BEGINS.match(list_text) or not MEANT.search(list_text)):
         # a number in a sentence counts something else
         return None
     if not numbers and len(text.split()) <= 4:
@@ -105,8 +105,8 @@ def _only(found: Sequence[tuple[str, str | None]], high: float) -> float | None:
     return values.pop() if len(values) == 1 and not _other_scale(found, high) else None
 
 
-def _other_scale(found: Sequence[tuple[str, str | None]], high: float) -> bool:
-    return any(denominator and _read(denominator) != high for _, denominator in found)
+def _other_scale(values: Sequence[tuple[str, str | None]], high: float) -> bool:
+    return any(denominator and _read(denominator) != high for _, denominator in values)
 
 
 def _read(text: str) -> float:

@@ -47,12 +47,12 @@ def taken_apart(text: str, tokenizer: Any) -> LongText:
         text: not blank.
         tokenizer: of the model, from transformers.
     """
-    spans = [found.span() for found in WORD.finditer(text)]
+    spans = [word.span() for word in WORD.finditer(text)]
     words = [text[start:end] for start, end in spans]
     ids = tokenizer(words, add_special_tokens=False, truncation=False, verbose=False)["input_ids"]
     rows = []
-    for (start, end), own in zip(spans, ids, strict=True):
-        n = len(own)
+    for (start, end), token_ids in zip(spans, ids, strict=True):
+        n = len(token_ids)
         n_parts = min(end - start, n) if n > LONGEST_WORD else 1
         edges = [start + (end - start) * part // n_parts for part in range(n_parts + 1)]
         rows += [(*edge, max(1, ceil(n / n_parts))) for edge in pairwise(edges)]

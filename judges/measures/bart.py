@@ -48,15 +48,17 @@ class BartScorer(Holder):
                 found.update((pair, float(bart_scores([row])[0])) for pair, row in zip(batch, rows, strict=True))
         return [found[pair] for pair in pairs]
 
-    def _states(self, asked: Iterable[str], texts: Mapping[str, ReadText]) -> dict[str, Any]:
+    def _states(self, sources: Iterable[str], texts: Mapping[str, ReadText]) -> dict[str, Any]:
         """What the encoder makes of each text's tokens, shape (tokens, dimensions)."""
-        found: dict[str, Any] = {}
-        for batch in in_batches(asked, lambda text: (len(texts[text].ids),), self._batch_size):
+        states_by_text: dict[str, Any] = {}
+        for batch in in_batches(sources, lambda text: (len(texts[text].ids),), self._batch_size):
             padded = self.reader.padded([texts[text] for text in batch]).to(self._model.device)
             states = self._model.get_encoder()(**padded).last_hidden_state  # (texts, tokens, dimensions)
             # a copy, lest the padding be kept
-            found.update((text, row[: len(texts[text].ids)].clone()) for text, row in zip(batch, states, strict=True))
-        return found
+            states_by_text.update(
+                (text, row[: len(texts[text].ids)].clone()) for text, row in zip(batch, states, strict=True)
+            )
+        return states_by_text
 
     def _token_logprobs(self, states: Sequence[Any], targets: Sequence[ReadText]) -> list[list[float]]:
         """Log-probability of each token of each target given the states of its source."""

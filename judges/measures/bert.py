@@ -52,8 +52,8 @@ class BertScorer(Holder):
         with torch.inference_mode():
             for batch in batches:
                 vectors.update(zip(batch, self._vectors([texts[text] for text in batch]), strict=True))
-            found = torch.stack([precision(vectors[summary], vectors[text]) for text, summary in pairs])
-        return [float(score) for score in rescale(found.tolist(), self._baseline)]
+            precisions = torch.stack([precision(vectors[summary], vectors[text]) for text, summary in pairs])
+        return [float(score) for score in rescale(precisions.tolist(), self._baseline)]
 
     def _vectors(self, texts: Sequence[ReadText]) -> list[Any]:
         """Unit vectors of each text's tokens, special ones first and last, shape (tokens, dimensions)."""

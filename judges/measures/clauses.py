@@ -70,9 +70,11 @@ def _units(sentence: str) -> list[str]:
 
 
 def _is_balanced(text: str) -> bool:
-    pairs = [(text.count(left), text.count(right)) for left, right in ("()", "[]", "\u201c\u201d", "\u00ab\u00bb")]
+    pairs = [
+        (text.count(opening), text.count(right)) for opening, right in ("()", "[]", "\u201c\u201d", "\u00ab\u00bb")
+    ]
     pairs.append((len(re.findall(r"(?<!\w)['\u2018](?=\w)", text)), len(re.findall(r"['\u2019](?!\w)", text))))
-    return text.count('"') % 2 == 0 and all(left == right for left, right in pairs)
+    return text.count('"') % 2 == 0 and all(n_opening == right for n_opening, right in pairs)
 
 
 def _clauses(text: str) -> list[str]:
@@ -83,13 +85,13 @@ def _clauses(text: str) -> list[str]:
         return [text]
     if bare[0] in OPENINGS:
         place = next((i + 1 for i, word in enumerate(words) if word.endswith(",")), len(words))
-        first, rest = words[1:place], words[place:]
-        if rest and bare_word(rest[0]) in SUBJECTS and _stands_alone(first) and _is_clause(rest):
-            return [_trimmed(first), *_clauses(" ".join(rest))]
+        first, tail = words[1:place], words[place:]
+        if tail and bare_word(tail[0]) in SUBJECTS and _stands_alone(first) and _is_clause(tail):
+            return [_trimmed(first), *_clauses(" ".join(tail))]
     for end, start in _breaks(words):
-        first, rest = words[:end], words[start:]
-        if _stands_alone(first) and _is_clause(rest) and _opens_plainly(rest):
-            return [_trimmed(first), *_clauses(" ".join(rest))]
+        first, tail = words[:end], words[start:]
+        if _stands_alone(first) and _is_clause(tail) and _opens_plainly(tail):
+            return [_trimmed(first), *_clauses(" ".join(tail))]
     return [text]
 
 
@@ -100,8 +102,8 @@ def _breaks(words: Sequence[str]) -> Iterator[tuple[int, int]]:
         if words[place - 1].endswith(";"):
             yield place, place
         elif dashes == [place]:
-            beside = words[place - 1] + words[place + 1]
-            if bare_word(words[place + 1]) in SUBJECTS and not re.search(r"\d", beside):
+            neighbours = words[place - 1] + words[place + 1]
+            if bare_word(words[place + 1]) in SUBJECTS and not re.search(r"\d", neighbours):
                 yield place, place + 1
         elif not dashes and _joins(words, place):
             yield place, place + 1
@@ -221,5 +223,5 @@ def _are_alike(items: Sequence[str], is_modal: bool) -> bool:
     last = [item[-1] for item in words]
     # "lasts", or "arrived" beside "small", are verbs of their own
     looks_finite = any(re.search(r"(?<![su])s$|ed$", word) or word in FINITE for word in last)
-    others = DETERMINERS | PREPOSITIONS | OBJECTS | HEDGES | INTENSIFIERS | FRAMES
-    return is_known and not looks_finite and not others & set(last)
+    function_words = DETERMINERS | PREPOSITIONS | OBJECTS | HEDGES | INTENSIFIERS | FRAMES
+    return is_known and not looks_finite and not function_words & set(last)

@@ -64,10 +64,13 @@ class Classifier(OneModel[NliAligner]):
         if not pairings:
             return []
         classifier = self._model.get()
-        asked = [_with_claims(p) if between else p for p in pairings]
+        with_claims = [_with_claims(p) if between else p for p in pairings]
         with booked("models"):
-            found, cut = classifier.classes(asked)
-        return [_of_pairing(p, len(own.premises), found, cut) for p, own in zip(asked, pairings, strict=True)]
+            classes, cut = classifier.classes(with_claims)
+        return [
+            _of_pairing(p, len(pairing.premises), classes, cut)
+            for p, pairing in zip(with_claims, pairings, strict=True)
+        ]
 
 
 def _with_claims(pairing: Pairing) -> Pairing:
@@ -100,10 +103,10 @@ class Likeness(OneModel[Aligner]):
             return []
         encoder = self._model.get()
         with booked("models"):
-            found = encoder.align([_with_claims(p) if between else p for p in pairings])
+            alignments = encoder.align([_with_claims(p) if between else p for p in pairings])
         return [
             _split(as_classes(alignment.matrix.T), len(p.premises), alignment.n_cut)
-            for alignment, p in zip(found, pairings, strict=True)
+            for alignment, p in zip(alignments, pairings, strict=True)
         ]
 
 

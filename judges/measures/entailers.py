@@ -66,9 +66,9 @@ class UnitEntailer:
                 split = [document.sentences or sentences(document.text) for document in item.documents]
                 windows[item.documents] = make_windows(split, self._section.most_words, dedupe=self._section.dedupe)
         pairings = {
-            place: Pairing(windows[item.documents].texts, mine)
-            for place, (item, mine) in enumerate(zip(items, units, strict=True))
-            if not isinstance(mine, Unscored)
+            place: Pairing(windows[item.documents].texts, units_of_item)
+            for place, (item, units_of_item) in enumerate(zip(items, units, strict=True))
+            if not isinstance(units_of_item, Unscored)
         }
         compared = dict(zip(pairings, self._comparer.compare(list(pairings.values()), between=between), strict=True))
         found: list[UnitEvidence | Unscored] = []
@@ -106,14 +106,14 @@ def _evidence(
     if not (np.isfinite(classes).all() and (between is None or np.isfinite(between).all())):
         return Unscored(NO_NUMBER)
     links = compared.links
-    if (kept := compared.has_content) is not None and not kept.all():
+    if (has_content := compared.has_content) is not None and not has_content.all():
         # "..." is no fact that documents could support or not
-        if not kept.any():
+        if not has_content.any():
             return Unscored(NO_CONTENT)
-        units = tuple(unit for unit, is_kept in zip(units, kept, strict=True) if is_kept)
-        classes, between = classes[kept], None if between is None else between[kept][:, kept]
+        units = tuple(unit for unit, is_kept in zip(units, has_content, strict=True) if is_kept)
+        classes, between = classes[has_content], None if between is None else between[has_content][:, has_content]
         if links is not None:
-            links = (np.cumsum(kept) - 1)[links[kept[links].all(axis=1)]]
+            links = (np.cumsum(has_content) - 1)[links[has_content[links].all(axis=1)]]
     evidence = SetEvidence(classes, windows.documents, item.labels, between_units=between, links=links)
     return UnitEvidence(units, windows.texts, evidence, compared.n_cut)
 

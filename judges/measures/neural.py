@@ -34,25 +34,25 @@ SHOWN = 60
 Compared = tuple[str, str]
 
 
-def in_flight(pairs: Sequence[Compared], lengths: Mapping[str, int], most: int) -> Iterator[list[Compared]]:
-    """The pairs, in order, in parts whose distinct texts have up to `most` tokens together; a single pair may have more.
+def in_flight(pairs: Sequence[Compared], lengths: Mapping[str, int], most_tokens: int) -> Iterator[list[Compared]]:
+    """The pairs, in order, in parts whose distinct texts have up to `most_tokens` tokens together; a single pair may have more.
 
     Args:
         pairs: texts of values with summaries; the nearer to each other those of one text stand, the less is run twice.
         lengths: tokens of each text.
-        most: tokens of a part.
+        most_tokens: tokens of a part.
     """
     part: list[Compared] = []
-    held: set[str] = set()
+    lengthened: set[str] = set()
     n_tokens = 0
     for pair in pairs:
-        new = {*pair} - held
-        if part and n_tokens + sum(lengths[text] for text in new) > most:
+        new = {*pair} - lengthened
+        if part and n_tokens + sum(lengths[text] for text in new) > most_tokens:
             yield part
-            part, held, n_tokens = [], set(), 0
+            part, lengthened, n_tokens = [], set(), 0
             new = {*pair}
         part.append(pair)
-        held |= new
+        lengthened |= new
         n_tokens += sum(lengths[text] for text in new)
     if part:
         yield part
@@ -91,11 +91,11 @@ class Reader:
     def read(self, texts: Sequence[str]) -> list[ReadText]:
         """Each text as the model gets it."""
         n_special = self._frame.n_special
-        found = []
+        read_texts = []
         for ids in token_ids(self._tokenizer, [*map(self._lay_out, texts)]):
             row = self._frame.row([ids[: self.most_tokens - n_special]])["input_ids"]
-            found.append(ReadText(array("i", row), len(ids) + n_special))
-        return found
+            read_texts.append(ReadText(array("i", row), len(ids) + n_special))
+        return read_texts
 
     def padded(self, texts: Sequence[ReadText]) -> Any:
         """The texts as one batch: `input_ids` and `attention_mask`, shape (texts, tokens); padding stands behind."""
@@ -160,21 +160,23 @@ class NeuralMatcher(OneModel[Scorer]):
         Raises:
             DataError: a text is longer than the model reads, and on_overflow is "raise".
         """
-        asked = [(item.value_texts(), item.summary) for item in items]
-        pairs = list(dict.fromkeys((text, summary) for mine, summary in asked if summary.strip() for text in mine))
+        sides = [(item.value_texts(), item.summary) for item in items]
+        pairs = list(
+            dict.fromkeys((text, summary) for value_texts, summary in sides if summary.strip() for text in value_texts)
+        )
         texts = self._read(pairs)
         scores = self._scores(pairs, texts)
         counted = {text: float(len(self._count(text))) for text in dict.fromkeys(text for text, _ in pairs)}
         found: list[Masses | Unscored] = []
-        for item, (mine, summary) in zip(items, asked, strict=True):
+        for item, (mine, summary) in zip(items, sides, strict=True):
             if not summary.strip():
                 found.append(Unscored(EMPTY_SUMMARY))
                 continue
-            own = [scores[text, summary] for text in mine]
-            if not np.isfinite(own).all():
+            scores_by_value = [scores[text, summary] for text in mine]
+            if not np.isfinite(scores_by_value).all():
                 found.append(Unscored(NO_NUMBER))
                 continue
-            target = softmax(np.round(own, DECIMALS), self._temperature)
+            target = softmax(np.round(scores_by_value, DECIMALS), self._temperature)
             n_cut = sum(texts[text].is_cut or texts[summary].is_cut for text in mine)
             found.append(
                 Masses(tuple(counted[text] for text in mine), tuple(target.tolist()), item.values, n_cut=n_cut)
@@ -216,9 +218,9 @@ class NeuralMatcher(OneModel[Scorer]):
 
     def _scores(self, pairs: Sequence[Compared], texts: Mapping[str, ReadText]) -> dict[Compared, float]:
         lengths = {text: len(read.ids) for text, read in texts.items()}
-        found: dict[Compared, float] = {}
+        scores: dict[Compared, float] = {}
         for some in in_flight(pairs, lengths, MOST_IN_FLIGHT):
             scorer = self._model.get()
             with booked("models"):
-                found.update(zip(some, scorer.scores(some, texts), strict=True))
-        return found
+                scores.update(zip(some, scorer.scores(some, texts), strict=True))
+        return scores

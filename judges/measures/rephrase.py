@@ -51,17 +51,17 @@ class Rephraser(OneModel[Backend]):
 
     def split(self, summaries: Sequence[str]) -> list[tuple[str, ...] | Unscored]:
         """The units of each summary; equal ones are asked about once, unreadable replies asked for again."""
-        found: dict[str, tuple[str, ...] | Unscored] = {}
+        units: dict[str, tuple[str, ...] | Unscored] = {}
         pending = list(dict.fromkeys(summaries))
         attempts = samplings(self._options.max_attempts, self._options.most_reply_tokens)
         for attempt, sampling in enumerate(attempts, start=1):
             if not pending:
                 break
             replies = self._model.get().complete([self._ask(summary, attempt, sampling) for summary in pending])
-            found.update(zip(pending, map(self._read, replies), strict=True))
+            units.update(zip(pending, map(self._read, replies), strict=True))
             # one that was refused would be refused again
-            pending = [s for s in pending if found[s] in (Unscored(UNREADABLE), Unscored(CUT_OFF))]
-        return [found[summary] for summary in summaries]
+            pending = [s for s in pending if units[s] in (Unscored(UNREADABLE), Unscored(CUT_OFF))]
+        return [units[summary] for summary in summaries]
 
     def _ask(self, summary: str, attempt: int, sampling: Sampling) -> Ask:
         text = self._template.fill(texts={"summary": summary})
@@ -87,11 +87,11 @@ def numbered(reply: str) -> list[str] | None:
     for line in map(str.strip, reply.split("\n")):
         if not any(character.isdigit() for character in line.partition(" ")[0]):
             continue
-        found = NUMBERED.match(line)
-        if found is None or not (found[2] or int(found[1]) == len(facts) + 1):
+        numbering = NUMBERED.match(line)
+        if numbering is None or not (numbering[2] or int(numbering[1]) == len(facts) + 1):
             return None
-        if found[3]:
-            facts.append(found[3])
+        if numbering[3]:
+            facts.append(numbering[3])
     return facts
 
 

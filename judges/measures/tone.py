@@ -64,8 +64,8 @@ class Vader(NoModel):
 
     def amounts(self, texts: Sequence[str]) -> list[Amounts]:
         """Shares of a text's words that are positive and negative."""
-        found = map(self._analyse, map(normal_form, texts))
-        return [(float(each["pos"]), float(each["neg"])) for each in found]
+        polarities = map(self._analyse, map(normal_form, texts))
+        return [(float(polarity["pos"]), float(polarity["neg"])) for polarity in polarities]
 
 
 class Lexicon(NoModel):
@@ -74,15 +74,15 @@ class Lexicon(NoModel):
     name = "lexicon"
 
     def __init__(self, positive: Sequence[str], negative: Sequence[str]) -> None:
-        self._signs = [{word for each in signed for word in words(each)} for signed in (positive, negative)]
-        self.signature = f"lexicon|{digest([sorted(each) for each in self._signs], 6)}|text:normal-form-{VERSION}"
+        self._signs = [{word for entry in signed for word in words(entry)} for signed in (positive, negative)]
+        self.signature = f"lexicon|{digest([sorted(signed) for signed in self._signs], 6)}|text:normal-form-{VERSION}"
 
     def amounts(self, texts: Sequence[str]) -> list[Amounts]:
         """Shares of a text's words that are positive and negative."""
         return [self._of(words(text)) for text in texts]
 
-    def _of(self, said: Sequence[str]) -> Amounts:
-        positive, negative = (sum(word in signed for word in said) / max(1, len(said)) for signed in self._signs)
+    def _of(self, tokens: Sequence[str]) -> Amounts:
+        positive, negative = (sum(word in signed for word in tokens) / max(1, len(tokens)) for signed in self._signs)
         return positive, negative
 
 

@@ -71,7 +71,7 @@ class WordMatcher(NoModel):
         return Credit(source, source.credit(self._tokenize(item.summary)), len(sentences(item.summary)))
 
     def _read_sentences(self, documents: tuple[LabelledSource, ...]) -> Source:
-        return read_source([each.sentences or sentences(each.text) for each in documents], self._tokenize)
+        return read_source([document.sentences or sentences(document.text) for document in documents], self._tokenize)
 
     def matched_words(self, item: LabelledSummary) -> dict[str, tuple[str, ...]]:
         """By value the words of the summary that its text has, as they are written there, each once; none of a value without."""

@@ -111,7 +111,9 @@ def _judge(phase: Phase, candidates: Sequence[Candidate]) -> None:
         "order": "requests",
     }
     Stage(ROUNDS, phase.folder, inputs, (REQUESTS, CANDIDATES)).run(write)
-    receipt, _ = judge_by(phase, open_judges({name: phase.recipe.judges[name] for name in phase.judges}), apart=True)
+    receipt, _ = judge_by(
+        phase, open_judges({name: phase.recipe.judges[name] for name in phase.judges}), is_isolated=True
+    )
     refuse_unscored(phase, receipt)
 
 
