@@ -91,8 +91,8 @@ def judge_by(phase: Phase, judges: Sequence[Judge], *, is_isolated: bool = False
     Args:
         phase: its candidates are judged.
         judges: all of its judges.
-        is_isolated: whether judges on different models run in processes of their own, which open them anew: they must be the recipe's,
-            and the resolved recipe must lie in the run folder.
+        is_isolated: whether judges on different models run in processes of their own, which open them anew: they must be the
+            recipe's, and the resolved recipe must lie in the run folder.
     """
     stage = judge_stage(phase, judges)
     return stage.run(lambda: _work(phase, stage, judges, apart=is_isolated))
