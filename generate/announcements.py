@@ -119,7 +119,7 @@ HEADING = (
 )
 # a title in bold letters, before a text that is longer
 TITLE = re.compile(r"\s{0,9}(?P<mark>\*\*|__)(?P<words>[^*_\n.!?]{1,100})(?P=mark)[ \t]*(?=\n\s*\S)")
-KNOWN = re.compile("|".join([*(f"{AROUND}(?:{each})" for each in ANNOUNCEMENTS), HEADING]), re.IGNORECASE)
+KNOWN = re.compile("|".join([*(f"{AROUND}(?:{pattern})" for pattern in ANNOUNCEMENTS), HEADING]), re.IGNORECASE)
 # several stand one after the other: "Sure!", "Here it is:"
 MOST = 4
 # an announcement that nothing follows is short; a longer one is a summary that begins so
@@ -130,18 +130,18 @@ def announced(text: str) -> int:
     """Where what is announced begins in a text that begins with an announcement; 0 where it does not."""
     place = 0
     for _ in range(MOST):
-        found = KNOWN.match(text, place) or _title(text, place)
-        if found is None or _is_one_of_many(text, found):
+        announcement = KNOWN.match(text, place) or _title(text, place)
+        if announcement is None or _is_one_of_many(text, announcement):
             break
-        place = found.end()
+        place = announcement.end()
     is_all = not text[place:].strip()
     return 0 if is_all and len(text.split()) > MOST_WORDS_ALONE else place
 
 
 def _title(text: str, place: int) -> "re.Match[str] | None":
-    found = TITLE.match(text, place)
-    is_title = found and len(text[found.end() :].split()) > 2 * len(found["words"].split())
-    return found if is_title else None
+    title = TITLE.match(text, place)
+    is_title = title and len(text[title.end() :].split()) > 2 * len(title["words"].split())
+    return title if is_title else None
 
 
 def _is_one_of_many(text: str, heading: "re.Match[str]") -> bool:

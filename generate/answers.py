@@ -42,7 +42,7 @@ def written_choice(text: str, choices: Sequence[str]) -> str | None:
     if found is None or (len(lines) > 1 and found[2].strip() in {".", ")"}):
         # a number with a full stop, and more below it, may begin a list
         return None
-    return next((each for each in choices if each.lower() == found[1].lower()), None)
+    return next((choice for choice in choices if choice.lower() == found[1].lower()), None)
 
 
 @dataclass(frozen=True)
@@ -61,8 +61,8 @@ def read_answers(tokenizer: Any, asks: Sequence[Ask]) -> list[Reading]:
     Raises:
         ModelError: choices do not differ in one token.
     """
-    found = {choices: reading(tokenizer, choices) for choices in {ask.choices for ask in asks}}
-    return [found[ask.choices] for ask in asks]
+    readings = {choices: reading(tokenizer, choices) for choices in {ask.choices for ask in asks}}
+    return [readings[ask.choices] for ask in asks]
 
 
 def reading(tokenizer: Any, choices: Sequence[str]) -> Reading:

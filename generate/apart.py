@@ -31,7 +31,7 @@ def is_apart(recipe: Recipe) -> bool:
 
 
 def generate_apart(
-    phase: Phase, stage: Stage, requests: Requests, batches: Batches[SummaryRequest], kept: JournalContents
+    phase: Phase, stage: Stage, requests: Requests, batches: Batches[SummaryRequest], contents: JournalContents
 ) -> None:
     """Have replicas finish the batches that are open, each into a journal of its own.
 
@@ -40,14 +40,14 @@ def generate_apart(
         stage: has the journals.
         requests: of the phase.
         batches: of these.
-        kept: what the journals have.
+        contents: what the journals have.
 
     Raises:
         EvenhandError: what a replica refused.
         ModelError: a replica could not load its model, or more requests were given up than limits.failed allows.
         StorageError: the resolved recipe is not in the run folder.
     """
-    open_batches = batches.open(kept.done)
+    open_batches = batches.open(contents.done)
     if not open_batches:
         return
     executor = phase.recipe.executor
@@ -58,9 +58,10 @@ def generate_apart(
     ids = list(requests.sides())
     tasks = [
         ReplicaTask(
-            each, {"rounds": [found.model_dump(mode="json") for found in kept.rounds(ids[each.start : each.stop])]}
+            batch,
+            {"rounds": [round_.model_dump(mode="json") for round_ in contents.rounds(ids[batch.start : batch.stop])]},
         )
-        for each in open_batches
+        for batch in open_batches
     ]
     with closing(work_off(Queue(tasks, starts))) as outcomes:
         for outcome in outcomes:
@@ -69,7 +70,7 @@ def generate_apart(
             progress.add(len(outcome.task.places))
     if executor != LOCAL:
         lost = {failure.request_id for batch in given_up for failure in batch.failures}
-        places = [place for each in open_batches for place in each if ids[place] not in lost]
+        places = [place for batch in open_batches for place in batch if ids[place] not in lost]
         refuse_unseen(lambda: _n_unseen(stage, batches.shard, ids, places), phase.folder)
     if given_up:
         _refuse_lost(phase, given_up, len(batches.items))
@@ -84,9 +85,9 @@ def _n_unseen(stage: Stage, shard: Shard, ids: Sequence[str], places: Sequence[i
 
 
 def _given_up(requests: Sequence[SummaryRequest], how: str) -> FinishedBatch:
-    failures = (Failure(request_id=each.id, side=each.side, reason=DIED, detail=how) for each in requests)
+    failures = (Failure(request_id=request.id, side=request.side, reason=DIED, detail=how) for request in requests)
     return FinishedBatch(
-        request_ids=tuple(each.id for each in requests),
+        request_ids=tuple(request.id for request in requests),
         candidates=(),
         failures=tuple(failures),
         prompt_tokens=0,
@@ -100,7 +101,7 @@ def _refuse_lost(phase: Phase, given_up: Sequence[FinishedBatch], total: int) ->
     if len(lost) > phase.recipe.limits.failed * total:
         raise ModelError(
             f"{phase.name}: {len(lost)} of {total} requests were given up, because {DIED} "
-            f"{lost[0].detail}: {some_of([each.request_id for each in lost])}. All others are finished, and the same command "
-            "tries these again. When memory was short: lower generate.requests_per_batch, generate.replicas or "
+            f"{lost[0].detail}: {some_of([failure.request_id for failure in lost])}. All others are finished, and the same "
+            "command tries these again. When memory was short: lower generate.requests_per_batch, generate.replicas or "
             "generate.max_model_len. Or raise limits.failed, to go on without them"
         )

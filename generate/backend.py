@@ -168,12 +168,12 @@ class Prompt:
 
 def read_prompts(tokenizer: Any, asks: Sequence[Ask]) -> list[Prompt]:
     """The prompt of each ask; a prompt that is asked several times is tokenised once."""
-    found: dict[tuple[Message, ...], Prompt] = {}
+    prompts: dict[tuple[Message, ...], Prompt] = {}
     for ask in asks:
-        if ask.prompt not in found:
+        if ask.prompt not in prompts:
             token_ids = tuple(prompt_tokens(tokenizer, ask.prompt))
-            found[ask.prompt] = Prompt(token_ids, tokens_digest(token_ids))
-    return [found[ask.prompt] for ask in asks]
+            prompts[ask.prompt] = Prompt(token_ids, tokens_digest(token_ids))
+    return [prompts[ask.prompt] for ask in asks]
 
 
 def prompt_tokens(tokenizer: Any, prompt: Sequence[Message]) -> list[int]:

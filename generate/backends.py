@@ -57,8 +57,8 @@ def _scripted(section: BackendSection, model: ModelSection, adapter: Path | None
     # keys of its engine: seconds_per_batch, and tokenize: true for the model's own prompt tokens
     options, tokenizer = dict(section.engine), None
     if options.pop("tokenize", False):
-        what = "backend 'scripted' with tokenize"
-        tokenizer = open_chat_tokenizer(model.name, what, model.revision, model.chat_template_kwargs)
+        feature = "backend 'scripted' with tokenize"
+        tokenizer = open_chat_tokenizer(model.name, feature, model.revision, model.chat_template_kwargs)
     return ScriptedBackend(max_model_len=section.max_model_len, tokenizer=tokenizer, **options)
 
 
@@ -103,9 +103,9 @@ def open_backend(section: BackendSection, model: ModelSection, adapter: Path | N
     package = BACKENDS.package(section.backend)
     if package is None:
         return kind.open(section, model, adapter, signature)
-    whose = f"backend {section.backend!r} of package {package}"
-    with blamed(whose):
-        return PackagedBackend(kind.open(section, model, adapter, signature), whose)
+    label = f"backend {section.backend!r} of package {package}"
+    with blamed(label):
+        return PackagedBackend(kind.open(section, model, adapter, signature), label)
 
 
 class PackagedBackend:
@@ -116,8 +116,8 @@ class PackagedBackend:
         whose: it is, in words.
     """
 
-    def __init__(self, backend: Backend, whose: str) -> None:
-        self._backend, self._whose = backend, whose
+    def __init__(self, backend: Backend, label: str) -> None:
+        self._backend, self._whose = backend, label
         self.signature = backend.signature
         self.usage = backend.usage
 
@@ -130,8 +130,8 @@ class PackagedBackend:
         with blamed(self._whose):
             replies = self._backend.complete(asks)
         if not isinstance(replies, list | tuple) or len(replies) != len(asks):
-            got = len(replies) if isinstance(replies, list | tuple) else type(replies).__name__
-            raise PluginError(f"{self._whose} gave {got} for {len(asks)} asks; return a list with a Reply for each")
+            amount = len(replies) if isinstance(replies, list | tuple) else type(replies).__name__
+            raise PluginError(f"{self._whose} gave {amount} for {len(asks)} asks; return a list with a Reply for each")
         if mistake := next((wrong for reply in replies if (wrong := reply_mistake(reply))), None):
             raise PluginError(f"{self._whose} gave {mistake}")
         return list(replies)

@@ -52,12 +52,12 @@ class JournalContents:
         self.done, self.overlapping = self._merged.done, self._merged.overlapping
 
     def _places(self, line: JournalLine) -> list[int]:
-        found = line.root
-        if isinstance(found, Round):
-            self.take([found])
+        entry = line.root
+        if isinstance(entry, Round):
+            self.take([entry])
             return []
-        self._rounds.pop(batch_name(found.request_ids), None)
-        return [self._place[name] for name in found.request_ids]
+        self._rounds.pop(batch_name(entry.request_ids), None)
+        return [self._place[name] for name in entry.request_ids]
 
     def take(self, rounds: Iterable[Round]) -> None:
         """Keep rounds of a batch that is not finished."""
@@ -66,8 +66,8 @@ class JournalContents:
 
     def rounds(self, ids: Sequence[str]) -> list[Round]:
         """Those of a batch of these requests that was under way, from its first call on."""
-        found = self._rounds.get(batch_name(ids), {})
-        return [found[call] for call in takewhile(found.__contains__, count())]
+        rounds_ = self._rounds.get(batch_name(ids), {})
+        return [rounds_[call] for call in takewhile(rounds_.__contains__, count())]
 
     def __iter__(self) -> Iterator[FinishedBatch]:
         """The finished batches, in the order of the requests."""

@@ -73,7 +73,7 @@ def attend_plainly(
         lse = scores.logsumexp(dim=-1)
         weights = (scores - lse[..., None]).exp().to(value.dtype).flatten(2, 3)
         parts.append(((weights @ value).reshape(batch, heads, n, size), lse.reshape(batch, heads, n)))
-    out, lse = (torch.cat(each, dim=2) for each in zip(*parts, strict=True))
+    out, lse = (torch.cat(tensors, dim=2) for tensors in zip(*parts, strict=True))
     return out, lse
 
 
@@ -131,12 +131,12 @@ class SegmentPass:
 
     def attend(self, layer: int, query: Any, key: Any, value: Any, scaling: float) -> torch.Tensor:
         """(1, heads, tokens, head size) of one layer."""
-        own: list[Attended] = []
+        attended: list[Attended] = []
         for segment, (first, end) in zip(self._packed, self.places, strict=True):
-            q, k, v = (each[:, :, first:end] for each in (query, key, value))
-            own.append(attend(q, k, v, causal=True, scaling=scaling))
+            q, k, v = (tensor[:, :, first:end] for tensor in (query, key, value))
+            attended.append(attend(q, k, v, causal=True, scaling=scaling))
             segment.kept.layers[layer] = k.contiguous(), v.contiguous()
-        out, lse = (torch.cat(parts, dim=2) for parts in zip(*own, strict=True))
+        out, lse = (torch.cat(parts, dim=2) for parts in zip(*attended, strict=True))
         return _join_seen((out, lse), self._seen, layer, query, scaling)
 
 
@@ -187,10 +187,12 @@ class RowPass:
     def _grown(self, layer: int, key: torch.Tensor, value: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """The rows' own keys and values with those of the next tokens, (rows, key-value heads, tokens, size)."""
         n = self._n_own
-        new = [each[0].transpose(0, 1) for each in (key, value)]
-        kept = self._own.get(layer) or tuple(each.new_empty(*each.shape[:2], FIRST_ROOM, each.shape[2]) for each in new)
+        new = [tensor[0].transpose(0, 1) for tensor in (key, value)]
+        kept = self._own.get(layer) or tuple(
+            tensor.new_empty(*tensor.shape[:2], FIRST_ROOM, tensor.shape[2]) for tensor in new
+        )
         if n == kept[0].shape[2]:
-            kept = tuple(torch.cat([each, torch.empty_like(each)], dim=2) for each in kept)
+            kept = tuple(torch.cat([tensor, torch.empty_like(tensor)], dim=2) for tensor in kept)
         for each, tokens in zip(kept, new, strict=True):
             each[:, :, n] = tokens
         self._own[layer] = kept[0], kept[1]
@@ -207,11 +209,11 @@ class SegmentCache:
 
 def _seen(lowest: Sequence[Segment | None], places: Sequence[tuple[int, int]]) -> list[Seen]:
     """Each segment that is one of `lowest` or above one, with the packed tokens below it, which are neighbours."""
-    found: dict[Segment, tuple[int, int]] = {}
+    ranges: dict[Segment, tuple[int, int]] = {}
     for segment, (first, end) in zip(lowest, places, strict=True):
         for above in segment.path() if segment else []:
-            found[above] = found.get(above, (first, end))[0], end
-    return [(segment, first, end) for segment, (first, end) in found.items()]
+            ranges[above] = ranges.get(above, (first, end))[0], end
+    return [(segment, first, end) for segment, (first, end) in ranges.items()]
 
 
 def _join_seen(own: Attended, seen: Sequence[Seen], layer: int, query: torch.Tensor, scaling: float) -> torch.Tensor:

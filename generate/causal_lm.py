@@ -24,32 +24,34 @@ log = logging.getLogger(__name__)
 ARCHITECTURE = "AutoModelForCausalLM"
 
 
-def open_causal_lm(model: ModelSection, what: str, attention: str | None = None) -> tuple[Any, Any]:
+def open_causal_lm(model: ModelSection, feature: str, attention: str | None = None) -> tuple[Any, Any]:
     """Tokenizer and model, in evaluation mode, on the accelerator where there is one.
 
     Args:
         model: what is opened, without its adapter.
-        what: for whom, as an error should name it: "backend 'transformers'".
+        feature: for whom, as an error should name it: "backend 'transformers'".
         attention: attention implementation; None takes the section's.
 
     Raises:
         ModelError: the model cannot be opened, or is not whole.
     """
-    torch = need("torch", what)
-    tokenizer = open_chat_tokenizer(model.name, what, model.revision, model.chat_template_kwargs)
+    torch = need("torch", feature)
+    tokenizer = open_chat_tokenizer(model.name, feature, model.revision, model.chat_template_kwargs)
     loaded = open_model(
         ARCHITECTURE,
         model.name,
-        what,
+        feature,
         revision=model.revision,
         dtype=getattr(torch, model.dtype),
         attn_implementation=attention or model.answers_with,
     )
-    refuse_other_tokenizer(tokenizer, loaded, f"{what}: model {model.name!r}")
+    refuse_other_tokenizer(tokenizer, loaded, f"{feature}: model {model.name!r}")
     return tokenizer, loaded.to("cuda" if torch.cuda.is_available() else "cpu")
 
 
-def check_causal_lm(model: ModelSection, adapter: Path | None, what: str, *, is_for_transformers: bool = False) -> None:
+def check_causal_lm(
+    model: ModelSection, adapter: Path | None, feature: str, *, is_for_transformers: bool = False
+) -> None:
     """Refuse a model or an adapter that is not whole, from headers alone, before an engine opens it.
 
     Left to the engine are models that transformers does not know and names in quantised checkpoints, which only the library
@@ -58,33 +60,33 @@ def check_causal_lm(model: ModelSection, adapter: Path | None, what: str, *, is_
     Args:
         model: what is looked at, without its adapter.
         adapter: folder of the one that is to be put on it.
-        what: for whom, as an error should name it.
+        feature: for whom, as an error should name it.
         is_for_transformers: whether transformers will open it, which must have its attention and take it for a language model.
 
     Raises:
         ModelError: the model cannot be opened, or is not whole, or the adapter does not fit it.
     """
-    tokenizer = open_chat_tokenizer(model.name, what, model.revision, model.chat_template_kwargs)
+    tokenizer = open_chat_tokenizer(model.name, feature, model.revision, model.chat_template_kwargs)
     if adapter is not None:
         refuse_adapter(adapter)
-    architecture = _architecture(model, what)
+    architecture = _architecture(model, feature)
     if architecture is None:
         return
     options: dict[str, Any] = {"attn_implementation": model.answers_with} if is_for_transformers else {}
     if is_for_transformers:
         architecture = ARCHITECTURE
-    empty = check_weights(architecture, model.name, what, revision=model.revision, **options)
-    refuse_other_tokenizer(tokenizer, empty, f"{what}: model {model.name!r}")
+    empty = check_weights(architecture, model.name, feature, revision=model.revision, **options)
+    refuse_other_tokenizer(tokenizer, empty, f"{feature}: model {model.name!r}")
     if adapter is not None:
         # weights take the places of those without memory
         open_adapter(empty, adapter, low_cpu_mem_usage=True)
 
 
-def _architecture(model: ModelSection, what: str) -> str | None:
+def _architecture(model: ModelSection, feature: str) -> str | None:
     """The class of transformers that a model's configuration names; None where transformers cannot tell its weights' names."""
-    transformers = need("transformers", what)
+    transformers = need("transformers", feature)
     folder = locate(model.name)
-    with told_once(f"{what} cannot open model {model.name!r}", folder):
+    with told_once(f"{feature} cannot open model {model.name!r}", folder):
         settings, _ = transformers.PretrainedConfig.get_config_dict(folder, revision=model.revision)
         kind = settings.get("model_type")
         if not isinstance(kind, str):
@@ -104,7 +106,7 @@ def end_ids(model: Any, tokenizer: Any) -> set[int]:
     """
     named = model.generation_config.eos_token_id
     ids = [*(named if isinstance(named, list) else [named]), tokenizer.eos_token_id]
-    if not all(each is None or isinstance(each, int) for each in ids):
+    if not all(token_id is None or isinstance(token_id, int) for token_id in ids):
         raise UnfitModelError(
             f"model {model.name_or_path!r}: its end tokens are {ids}, which are not token ids; mend eos_token_id in its "
             "generation_config.json"

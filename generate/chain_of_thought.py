@@ -22,19 +22,19 @@ def summarise(job: Job) -> list[list[Reply]]:
     options = job.recipe.generate.options_as(ChainOfThoughtSection)
     threads = open_threads(job)
     # what each thread has said, by role, as a prompt may quote it
-    said: dict[Thread, dict[str, str]] = {each: {} for each in going(threads)}
+    answers: dict[Thread, dict[str, str]] = {each: {} for each in going(threads)}
     for number, (role, is_summary) in enumerate(STEPS):
         template = load_template(role, FOLDER)
         calls = []
-        for each in going(threads):
-            sampling = each.sampling
+        for thread in going(threads):
+            sampling = thread.sampling
             if not is_summary:
                 sampling = sampling.model_copy(update={"max_tokens": options.thought_tokens})
-            prompt = follow_up(template, each, said[each])
-            calls.append(Call(each, role, prompt, sampling, is_candidate=is_summary))
+            prompt = follow_up(template, thread, answers[thread])
+            calls.append(Call(thread, role, prompt, sampling, is_candidate=is_summary))
         for call, reply in zip(calls, ask_round(job.backend, number, calls), strict=True):
             if not call.thread.has_failed:
-                said[call.thread][role] = call.thread.summary() if is_summary else answer_of(reply.text).text
+                answers[call.thread][role] = call.thread.summary() if is_summary else answer_of(reply.text).text
     return candidates(threads)
 
 

@@ -76,7 +76,7 @@ def tokenizer_at_hand(name: str, feature: str) -> Any:
     A Hugging Face id has none: what is sent must not depend on what this machine has in its cache.
     """
     folder = Path(name)
-    if not any((folder / each).is_file() for each in ("tokenizer.json", "tokenizer_config.json", "tokenizer.model")):
+    if not any((folder / name).is_file() for name in ("tokenizer.json", "tokenizer_config.json", "tokenizer.model")):
         return None
     try:
         return open_tokenizer(str(folder), feature)
@@ -121,8 +121,8 @@ def marks_of(lines: Sequence[str], special: set[str]) -> tuple[set[str], set[str
     marks = set(special)
     pieces = {piece for line in lines for piece in _without(special, line)}
     # shorter ones first: a mark that stands behind another one is a mark without it, too
-    for piece in sorted(pieces, key=lambda each: (len(each), each)):
-        marks |= {rest for rest in _without(marks, piece) if not _is_words(rest)}
+    for piece in sorted(pieces, key=lambda piece: (len(piece), piece)):
+        marks |= {mark for mark in _without(marks, piece) if not _is_words(mark)}
     return marks - special, {line.strip() for line in lines if _is_words(line)}
 
 

@@ -16,23 +16,23 @@ from .stage import asker, generate_stage, phase_requests
 
 def main(arguments: Sequence[str]) -> int:
     """Generate; the exit code."""
-    mine, _ = Assignment.read(arguments)
+    assignment, _ = Assignment.read(arguments)
 
     def work(batches: Iterator[replicas.AssignedTask]) -> None:
-        phase = open_phase(load_recipe(mine.recipe), mine.phase)
-        with mine.held(phase.recipe):
+        phase = open_phase(load_recipe(assignment.recipe), assignment.phase)
+        with assignment.held(phase.recipe):
             requests = phase_requests(phase)
-            journal = mine.journal(generate_stage(phase, requests), JournalLine)
-            kept = JournalContents([journal], requests.sides())
-            ask = asker(phase, journal, kept)
+            journal = assignment.journal(generate_stage(phase, requests), JournalLine)
+            contents = JournalContents([journal], requests.sides())
+            ask = asker(phase, journal, contents)
             with closing(open_backend_of(phase)) as backend:
                 for batch in batches:
                     # the replica before this one may have finished it, and died before it could say so
-                    if batch.places.start not in kept.done:
-                        kept.take(map(Round.model_validate, batch.beside["rounds"]))
+                    if batch.places.start not in contents.done:
+                        contents.take(map(Round.model_validate, batch.beside["rounds"]))
                         journal.append([ask(backend, requests[batch.places.start : batch.places.stop])])
 
-    return replicas.be_replica(work, mine.failure)
+    return replicas.be_replica(work, assignment.failure)
 
 
 if __name__ == "__main__":

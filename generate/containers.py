@@ -112,8 +112,8 @@ def _only_text(value: object) -> str | None:
         if isinstance(value, list) and len(value) == 1:
             value = value[0]
         elif isinstance(value, dict):
-            texts = [each for each in value.values() if isinstance(each, str | dict)]
-            by_name = {str(key).lower(): each for key, each in value.items()}
+            texts = [field for field in value.values() if isinstance(field, str | dict)]
+            by_name = {str(key).lower(): field for key, field in value.items()}
             names = [*(key for key in KEYS if key in by_name), *(key for key in by_name if "summary" in key)]
             alone = texts or list(value.values())
             value = alone[0] if len(alone) == 1 else by_name[names[0]] if names else None

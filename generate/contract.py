@@ -117,8 +117,8 @@ def check_output(contract: Contract, text: str, *, whole: bool = False) -> Check
     if not opens and not wrong_side:
         issues.append("missing_opener")
     # a refusal may be put behind the opening that was asked for
-    said = text.removeprefix(contract.opening or "").lstrip(" :,.-\u2013\u2014") if opens else ""
-    harmful = [REFUSAL] if is_refusal(text) or is_refusal(said) else []
+    body = text.removeprefix(contract.opening or "").lstrip(" :,.-\u2013\u2014") if opens else ""
+    harmful = [REFUSAL] if is_refusal(text) or is_refusal(body) else []
     harmful += [*([] if _says_something(text, contract) else ["no_content"]), *_length_issues(contract, text)]
     return Checked(ok=opens and not harmful, text=text, issues=(*issues, *harmful))
 
@@ -156,15 +156,15 @@ def _says_something(text: str, contract: Contract) -> bool:
 
 
 def _length_issues(contract: Contract, text: str) -> list[str]:
-    found = []
+    issues = []
     surplus = 0
     if contract.sentences is not None and marks_sentences(text):
         surplus = count_sentences(text) - contract.sentences
     if surplus:
-        found.append("multi_sentence" if surplus > 0 else "few_sentences")
+        issues.append("multi_sentence" if surplus > 0 else "few_sentences")
     if contract.words is not None and not FEWEST * contract.words <= (n := n_words(text)) <= MOST * contract.words:
-        found.append("few_words" if n < contract.words else "many_words")
-    return found
+        issues.append("few_words" if n < contract.words else "many_words")
+    return issues
 
 
 def count_sentences(text: str) -> int:
@@ -234,5 +234,5 @@ def _preamble(text: str, contract: Contract) -> int:
         if text[end - 1 : end] in (":", "\n") and _opening_of(begun, contract) == opening:
             return start
         start = text.find(opening, start + 1)
-    found = ANNOUNCEMENT.match(text)
-    return found.end() if found else 0
+    announcement = ANNOUNCEMENT.match(text)
+    return announcement.end() if announcement else 0

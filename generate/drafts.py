@@ -90,11 +90,11 @@ def draw_drafts(backend: Backend, asks: Sequence[Ask], options: ThinnedSection) 
     kept, the first of equals; a second one that failed, is rejected or has no word never is.
     """
     first = [Drawn(ask, reply) for ask, reply in zip(asks, backend.complete(asks), strict=True)]
-    drafts = [Draft(each, (each,)) for each in first]
+    drafts = [Draft(reply, (reply,)) for reply in first]
     again = options.regenerate
     if again is None:
         return drafts
-    lengths = [_n_words(each.reply, options) for each in first]
+    lengths = [_n_words(draft.reply, options) for draft in first]
     places = [i for i, n in enumerate(lengths) if n is not None and not again.few_words < n < again.many_words]
     second = [
         replace(
@@ -106,7 +106,7 @@ def draw_drafts(backend: Backend, asks: Sequence[Ask], options: ThinnedSection) 
     ]
     for place, ask, reply in zip(places, second, backend.complete(second) if second else [], strict=True):
         pair = first[place], Drawn(ask, reply)
-        drafts[place] = Draft(min(pair, key=lambda each: _distance(each.reply, options, again)), pair)
+        drafts[place] = Draft(min(pair, key=lambda draft: _distance(draft.reply, options, again)), pair)
     return drafts
 
 
@@ -131,13 +131,13 @@ def shortened(candidate: Candidate, contract: Contract, most_characters: int | N
     """
     if most_characters is None or len(candidate.text) <= most_characters:
         return candidate
-    found = SENTENCE_END.finditer(candidate.text, 0, most_characters + 1)
-    ends = [each.end() for each in found if each.end() <= most_characters]
+    ends_of_sentences = SENTENCE_END.finditer(candidate.text, 0, most_characters + 1)
+    ends = [match.end() for match in ends_of_sentences if match.end() <= most_characters]
     if not ends or ends[-1] < most_characters / 2:
         return candidate
     text = candidate.text[: ends[-1]]
-    kept = check_output(contract, text).ok
-    return candidate.model_copy(update={"text": text, "contract_ok": kept, "finish_reason": "cut"})
+    keeps_contract = check_output(contract, text).ok
+    return candidate.model_copy(update={"text": text, "contract_ok": keeps_contract, "finish_reason": "cut"})
 
 
 def drawn_again(turns: Sequence[Turn]) -> dict[str, int]:

@@ -75,8 +75,8 @@ class Rows:
         penalties = [1.0 if ask.choices else ask.sampling.repetition_penalty for ask in asks]
         columns = [[s.temperature, s.min_p, s.top_k, s.top_p, p] for s, p in zip(sampling, penalties, strict=True)]
         self._parameters = torch.tensor(columns, dtype=torch.float64, device=device)  # (rows, 5)
-        most = max(1 if ask.choices else ask.sampling.max_tokens for ask in asks)
-        numbers = [random_numbers(ask.seed, most) for ask in asks]
+        longest = max(1 if ask.choices else ask.sampling.max_tokens for ask in asks)
+        numbers = [random_numbers(ask.seed, longest) for ask in asks]
         self._numbers = torch.tensor(numbers, dtype=torch.float64, device=device)  # (rows, steps)
         self._prompts = [prompt if s.include_prompt else () for prompt, s in zip(prompts, sampling, strict=True)]
         # the tokens that a row's penalty looks at, (rows, vocabulary); made when some row has one
@@ -206,7 +206,7 @@ def draw_tokens(
     if len(open_rows):
         values, ids = scaled[open_rows].sort(dim=-1, descending=True, stable=True)
         shares = (values - mass[open_rows]).double().exp()
-        min_p, top_k, top_p = (each[open_rows] for each in filters)
+        min_p, top_k, top_p = (values[open_rows] for values in filters)
         places, _ = _place(shares, numbers[open_rows], (min_p, top_k, top_p), whole=True)
         tokens[open_rows] = ids.gather(1, places[:, None])[:, 0]
     return tokens
@@ -228,10 +228,10 @@ def _place(
     min_p, top_k, top_p = filters
     total = shares.cumsum(dim=1)
     # what min-p and top-k keep; tokens as likely as the k-th stay, as in vLLM
-    least = min_p * shares[:, 0]
+    threshold = min_p * shares[:, 0]
     kth = shares.gather(1, (top_k.long() - 1).clamp(0, n - 1)[:, None])[:, 0]
-    least = torch.where((top_k > 0) & (top_k <= n), torch.maximum(least, kth), least)
-    n_kept = (shares >= least[:, None]).sum(dim=1)
+    threshold = torch.where((top_k > 0) & (top_k <= n), torch.maximum(threshold, kth), threshold)
+    n_kept = (shares >= threshold[:, None]).sum(dim=1)
     ended = n_kept < n
     if whole:
         ended = torch.ones_like(ended)

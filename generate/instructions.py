@@ -86,8 +86,8 @@ def _shares(counts: Mapping[str, int], names: Mapping[str, str]) -> str:
 
 def _frequencies(counts: Mapping[str, int], names: Mapping[str, str], n: int) -> str:
     """ "4 of the 8 texts are negative, 1 of the 8 is neutral and 3 of the 8 are positive"."""
-    said = [f"{count} of the {n} {'is' if count == 1 else 'are'} {names[value]}" for value, count in counts.items()]
-    return _together([said[0].replace(f"the {n}", f"the {n} texts", 1), *said[1:]])
+    shares = [f"{count} of the {n} {'is' if count == 1 else 'are'} {names[value]}" for value, count in counts.items()]
+    return _together([shares[0].replace(f"the {n}", f"the {n} texts", 1), *shares[1:]])
 
 
 def _together(parts: Sequence[str]) -> str:

@@ -36,8 +36,10 @@ class Draw:
 
 def draws(plans: Mapping[str, Plan]) -> list[Draw]:
     """All draws of one request in canonical order."""
-    most = max(plan.candidates for plan in plans.values())
-    order = [(name, plan, repeat) for repeat in range(most) for name, plan in plans.items() if repeat < plan.candidates]
+    n_repeats = max(plan.candidates for plan in plans.values())
+    order = [
+        (name, plan, repeat) for repeat in range(n_repeats) for name, plan in plans.items() if repeat < plan.candidates
+    ]
     return [Draw(index, name, plan, repeat) for index, (name, plan, repeat) in enumerate(order)]
 
 
@@ -118,7 +120,7 @@ class Job:
 
 def one_each(job: Job, request: SummaryRequest, answers: Sequence[DrawnReply]) -> list[Candidate]:
     """A candidate of each answer."""
-    return [job.candidate(request, each) for each in answers]
+    return [job.candidate(request, answer) for answer in answers]
 
 
 @dataclass(frozen=True)

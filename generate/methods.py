@@ -27,25 +27,25 @@ def drawn_replies(job: Job) -> list[list[Reply]]:
     summarise, package = METHODS[job.method].summarise, METHODS.package(job.method)
     if package is None:
         return summarise(job)
-    whose = f"method {job.method!r} of package {package}"
-    with blamed(whose):
+    label = f"method {job.method!r} of package {package}"
+    with blamed(label):
         replies = summarise(job)
     if mistake := next(_mistakes(job, replies), None):
-        raise PluginError(f"{whose} {mistake}")
+        raise PluginError(f"{label} {mistake}")
     return replies
 
 
 def _mistakes(job: Job, replies: object) -> Iterator[str]:
     """What is wrong with what a method gave."""
     if not isinstance(replies, list | tuple) or len(replies) != len(job.requests):
-        got = f"{len(replies)} rows" if isinstance(replies, list | tuple) else type(replies).__name__
-        yield f"gave {got} for {len(job.requests)} requests; return a list with a row for each, in their order"
+        amount = f"{len(replies)} rows" if isinstance(replies, list | tuple) else type(replies).__name__
+        yield f"gave {amount} for {len(job.requests)} requests; return a list with a row for each, in their order"
         return
     for request, row in zip(job.requests, replies, strict=True):
         if not isinstance(row, list | tuple) or len(row) != len(job.draws):
-            got = f"{len(row)} replies" if isinstance(row, list | tuple) else type(row).__name__
+            amount = f"{len(row)} replies" if isinstance(row, list | tuple) else type(row).__name__
             yield (
-                f"gave {got} for {len(job.draws)} draws of request {request.id!r}; return a reply for each draw, and one with "
+                f"gave {amount} for {len(job.draws)} draws of request {request.id!r}; return a reply for each draw, and one with "
                 "finish_reason 'failed', a reason and an error where there is no summary"
             )
             return

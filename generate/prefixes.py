@@ -39,21 +39,21 @@ class Segment:
         return found[::-1]
 
 
-def segments(prompts: Sequence[tuple[int, ...]], least: int = LEAST_SHARED) -> list[Segment]:
+def segments(prompts: Sequence[tuple[int, ...]], shortest: int = LEAST_SHARED) -> list[Segment]:
     """The last segment of each prompt; it belongs to that prompt alone and has at least one token.
 
     Args:
         prompts: distinct and sorted, none empty.
-        least: tokens of a beginning that is worth a segment of its own.
+        shortest: tokens of a beginning that is worth a segment of its own.
     """
-    common = [n_common(one, other) for one, other in pairwise(prompts)]
+    common = [n_common(first, other) for first, other in pairwise(prompts)]
     ends: dict[int, Segment] = {}
     # ranges of prompts below one parent
     pending: list[tuple[range, Segment | None]] = [(range(len(prompts)), None)]
     while pending:
         below, parent = pending.pop()
         start, level = (parent.end, parent.level + 1) if parent else (0, 0)
-        for group in _alike(below, common, start + least):
+        for group in _alike(below, common, start + shortest):
             first = prompts[group[0]]
             if len(group) == 1:
                 ends[group[0]] = Segment(parent, first[start:], start, level)
@@ -63,16 +63,16 @@ def segments(prompts: Sequence[tuple[int, ...]], least: int = LEAST_SHARED) -> l
     return [ends[i] for i in range(len(prompts))]
 
 
-def _alike(prompts: range, common: Sequence[int], least: int) -> Iterator[range]:
-    """The range cut wherever neighbours share fewer than `least` tokens."""
+def _alike(prompts: range, common: Sequence[int], shortest: int) -> Iterator[range]:
+    """The range cut wherever neighbours share fewer than `shortest` tokens."""
     first = prompts.start
     for i in prompts:
-        if i + 1 == prompts.stop or common[i] < least:
+        if i + 1 == prompts.stop or common[i] < shortest:
             yield range(first, i + 1)
             first = i + 1
 
 
-def n_common(one: Sequence[int], other: Sequence[int]) -> int:
+def n_common(first: Sequence[int], other: Sequence[int]) -> int:
     """Tokens that both begin with, short of the last one of either: something must be left to run."""
-    most = min(len(one), len(other)) - 1
-    return next((i for i in range(most) if one[i] != other[i]), most)
+    limit = min(len(first), len(other)) - 1
+    return next((i for i in range(limit) if first[i] != other[i]), limit)

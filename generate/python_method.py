@@ -30,12 +30,14 @@ def summarise(job: Job) -> list[list[Reply]]:
     options = job.recipe.generate.options_as(PythonMethodSection)
     threads = open_threads(job)
     # what each thread was told
-    replies: dict[Thread, list[str]] = {each: [] for each in going(threads)}
+    replies: dict[Thread, list[str]] = {thread: [] for thread in going(threads)}
     with _process(options) as process:
         open_ = list(replies)
         for number in range(MOST_STEPS + 1):
-            answers = process.call([_row(each, replies[each]) for each in open_])
-            calls = [call for each, answer in zip(open_, answers, strict=True) if (call := _call(each, answer, number))]
+            answers = process.call([_row(thread, replies[thread]) for thread in open_])
+            calls = [
+                call for thread, answer in zip(open_, answers, strict=True) if (call := _call(thread, answer, number))
+            ]
             for call, reply in zip(calls, ask_round(job.backend, number, calls), strict=True):
                 replies[call.thread].append(answer_of(reply.text).text)
             open_ = [call.thread for call in calls if not call.thread.has_failed]
@@ -48,23 +50,23 @@ def summarise(job: Job) -> list[list[Reply]]:
 
 def _row(thread: Thread, replies: Sequence[str]) -> dict[str, Any]:
     request = thread.request
-    asked = {"prompt": request.prompt[-1].content, "request": about(request), "replies": list(replies)}
-    return {**asked, "sources": [each.text for each in request.source_documents]}
+    entry = {"prompt": request.prompt[-1].content, "request": about(request), "replies": list(replies)}
+    return {**entry, "sources": [document.text for document in request.source_documents]}
 
 
 def _call(thread: Thread, answer: Answer, number: int) -> Call | None:
     """What is asked next; None where the thread has come to its end."""
-    kind, said, *rest = answer
+    kind, content, *rest = answer
     if kind == "ask":
-        prompt = (*thread.request.prompt[:-1], Message(role="user", content=said))
+        prompt = (*thread.request.prompt[:-1], Message(role="user", content=content))
         return Call(thread, f"step-{number + 1}", prompt, thread.sampling, is_first=number == 0)
     if kind != "done":
-        _fail(thread, said, str(rest[0] if rest and rest[0] else said))
+        _fail(thread, content, str(rest[0] if rest and rest[0] else content))
     elif thread.result is None:
         _fail(thread, "the function asked nothing", "a method asks the model: reply = yield prompt")
-    elif said is not None and said != answer_of(thread.result.text).text:
+    elif content is not None and content != answer_of(thread.result.text).text:
         # no model has written it as it stands
-        thread.result = replace(thread.result, text=said, token_ids=(), logps=None, finish_reason="stop")
+        thread.result = replace(thread.result, text=content, token_ids=(), logps=None, finish_reason="stop")
     return None
 
 

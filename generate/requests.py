@@ -61,7 +61,7 @@ class Requests(Sequence[SummaryRequest]):
         if RELEASED in template.fields:
             _refuse_unreleased(sets, corpus, task)
         self._sets = sets
-        self._sides = [_asked_sides(each, corpus, task) for each in sets]
+        self._sides = [_asked_sides(documents, corpus, task) for documents in sets]
         if twice := repeated(name for name, _ in self._named()):
             raise DataError(f"requests SET/SIDE have equal names: {', '.join(twice)}; rename the sets or the sides")
         # of each request its set, and which of the set's requests it is
@@ -78,10 +78,10 @@ class Requests(Sequence[SummaryRequest]):
 
     def drawn(self, places: Sequence[int]) -> "Requests":
         """Those of these places, in this order."""
-        found = copy(self)
-        found.__dict__.pop("digest", None)
-        found._set, found._which = (array("q", (each[i] for i in places)) for each in (self._set, self._which))
-        return found
+        selection = copy(self)
+        selection.__dict__.pop("digest", None)
+        selection._set, selection._which = (array("q", (each[i] for i in places)) for each in (self._set, self._which))
+        return selection
 
     def sides(self) -> dict[str, str]:
         """Id -> side of all requests, in their order; none is made for it."""
@@ -128,7 +128,7 @@ def _template(task: TaskSection) -> PromptTemplate:
 def _refuse_labels(sets: Sequence[DocumentSet], corpus: CorpusSection, task: TaskSection) -> None:
     if not task.labels:
         return
-    values = corpus.sides or tuple(dict.fromkeys(v for each in sets for v in each.values(corpus.attribute)))
+    values = corpus.sides or tuple(dict.fromkeys(v for documents in sets for v in documents.values(corpus.attribute)))
     mistakes = [
         f"key 'task.labels': {shortened(value)} is not a value of {corpus.attribute!r}{did_you_mean(value, values)} Values are "
         f"{', '.join(map(str, values))}."
@@ -142,12 +142,12 @@ def _refuse_labels(sets: Sequence[DocumentSet], corpus: CorpusSection, task: Tas
 
 
 def _refuse_unreleased(sets: Sequence[DocumentSet], corpus: CorpusSection, task: TaskSection) -> None:
-    asked = [(each, side) for each in sets for side in _asked_sides(each, corpus, task)]
-    absent = [f"{each.id}/{side}" for each, side in asked if each.released_prompt(side) is None]
+    sides = [(documents, side) for documents in sets for side in _asked_sides(documents, corpus, task)]
+    absent = [f"{documents.id}/{side}" for documents, side in sides if documents.released_prompt(side) is None]
     if absent:
         raise DataError(
             f"key 'task.template': {task.template!r} asks with the prompts that the corpus's authors published, and "
-            f"{len(absent)} of {len(asked)} requests have none: {some_of(absent)}. `evenhand import polisum FILE "
+            f"{len(absent)} of {len(sides)} requests have none: {some_of(absent)}. `evenhand import polisum FILE "
             "--faithful-to-release` keeps those of PoliSum; otherwise leave such sets out, or take the template 'perspective'"
         )
 
@@ -243,8 +243,8 @@ def _laid_out(documents: DocumentSet, corpus: CorpusSection, task: TaskSection) 
     if task.scope == "side":
         # all documents under their side's name, one a line
         return "\n\n".join(
-            "\n".join([f"{heading(each, task)}:", *lines_of(documents, each, corpus, task)])
-            for each in sides_of(documents, corpus)
+            "\n".join([f"{heading(side, task)}:", *lines_of(documents, side, corpus, task)])
+            for side in sides_of(documents, corpus)
         )
     mixed = list(enumerate(mixed_documents(documents), start=1))
     if task.layout is None:
@@ -342,7 +342,7 @@ def lines_of(documents: DocumentSet, side: str, corpus: CorpusSection, task: Tas
 
 def side_lines(texts: Iterable[str], documents: DocumentSet, corpus: CorpusSection, task: TaskSection) -> list[str]:
     """Texts about the documents, one a line, none of which is the name that a side's lines stand under."""
-    names = "|".join(re.escape(flat(heading(each, task))) for each in sides_of(documents, corpus))
+    names = "|".join(re.escape(flat(heading(side, task))) for side in sides_of(documents, corpus))
     forged = re.compile(rf"^(?:{names})\s*:$", re.IGNORECASE)
     return [broken(fold(text), forged) for text in texts]
 
@@ -374,17 +374,18 @@ def capitalised(name: str) -> str:
     return name[:1].upper() + name[1:]
 
 
-def refuse_no_room(answer: int, most: int) -> None:
+def refuse_no_room(answer: int, length: int) -> None:
     """Refuse answers as long as all that a model takes.
 
     Args:
         answer: tokens of an answer, at most.
-        most: tokens of a prompt with its answer.
+        length: tokens of a prompt with its answer.
 
     Raises:
         RecipeError: no prompt would fit.
     """
-    if answer >= most:
+    if answer >= length:
         raise RecipeError(
-            f"max_tokens {answer} of a plan leave no room for a prompt in max_model_len {most}; raise the one or lower the other"
+            f"max_tokens {answer} of a plan leave no room for a prompt in max_model_len {length}; raise the one or lower the "
+            "other"
         )

@@ -38,13 +38,13 @@ class KeptRounds:
         keep: appends a round to the journal.
     """
 
-    def __init__(self, backend: Backend, batch: str, kept: Sequence[Round], keep: Callable[[Round], object]) -> None:
+    def __init__(self, backend: Backend, batch: str, rounds: Sequence[Round], keep: Callable[[Round], object]) -> None:
         self.signature = backend.signature
         # of this batch, in all processes that worked at it
         self.usage = Usage()
         self._backend = backend
         self._batch = batch
-        self._kept = kept
+        self._kept = rounds
         self._keep = keep
         self._n_calls = 0
         self._pending: tuple[Sequence[Ask], Sequence[Reply], Usage] | None = None
@@ -58,14 +58,14 @@ class KeptRounds:
         self._keep_pending()
         call, self._n_calls = self._n_calls, self._n_calls + 1
         if call < len(self._kept):
-            found = self._kept[call]
-            if found.call != call or found.asked != _digest(asks):
+            round_ = self._kept[call]
+            if round_.call != call or round_.asked != _digest(asks):
                 raise StorageError(
                     f"the journal of this stage has, for a batch that is under way, replies to other questions than those of "
                     f"call {call}; delete it (receipts/generate.*.partial.jsonl in the phase folder), and the stage starts over"
                 )
-            self.usage.add_used(found)
-            return list(found.replies)
+            self.usage.add_used(round_)
+            return list(round_.replies)
         before = replace(self._backend.usage)
         replies = self._backend.complete(asks)
         used = self._backend.usage.since(before)

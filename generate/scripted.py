@@ -28,8 +28,8 @@ def copy_a_sentence(ask: Ask) -> str:
     if ask.choices:
         return ask.choices[ask.seed % len(ask.choices)]
     prompt = ask.prompt[-1].content
-    found = _sentences(prompt) or (prompt,)
-    sentence = found[ask.seed % len(found)]
+    candidates = _sentences(prompt) or (prompt,)
+    sentence = candidates[ask.seed % len(candidates)]
     opening = ASKED_OPENING.search(prompt)
     if opening is None or ask.seed % 4 == 0:
         return sentence

@@ -37,7 +37,9 @@ def rotated(request: SummaryRequest, first: int, recipe: Recipe) -> tuple[Messag
     mine = request.source_documents
     turned = iter([*mine[first:], *mine[:first]])
     places = {document.id for document in mine}
-    documents = tuple(next(turned) if each.id in places else each for each in request.document_set.documents)
+    documents = tuple(
+        next(turned) if document.id in places else document for document in request.document_set.documents
+    )
     changed: DocumentSet = request.document_set.model_copy(update={"documents": documents})
     return next(each.prompt for each in build_requests([changed], recipe.corpus, recipe.task) if each.id == request.id)
 

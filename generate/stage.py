@@ -255,7 +255,7 @@ def make_batch(
     failures: list[Failure] = []
     for (request, drawn), row in zip(job.drawn(), replies, strict=True):
         answers = [DrawnReply(*each, reply) for each, reply in zip(drawn, row, strict=True)]
-        refused = [each for each in answers if each.reply.finish_reason == "failed"]
+        refused = [answer for answer in answers if answer.reply.finish_reason == "failed"]
         is_lost = len(refused) == len(answers) or (refused and method.needs_all)
         for each in refused[:1] if is_lost else refused:
             failures.append(
@@ -268,7 +268,7 @@ def make_batch(
                 )
             )
         if not is_lost:
-            answered = [each for each in answers if each.reply.finish_reason != "failed"]
+            answered = [answer for answer in answers if answer.reply.finish_reason != "failed"]
             candidates += method.candidates(job, request, answered)
     return FinishedBatch(
         request_ids=tuple(request.id for request in requests),

@@ -131,7 +131,7 @@ def summarise(job: Job) -> list[list[Reply]]:
 def candidates(job: Job, request: SummaryRequest, answers: Sequence[DrawnReply]) -> list[Candidate]:
     """The summaries of the full set, then those of its thinned copies, each cleaned as the options say."""
     options = job.recipe.generate.options_as(ThinnedSection)
-    found = [job.candidate(request, as_drawn(each)) for each in answers]
+    found = [job.candidate(request, as_drawn(answer)) for answer in answers]
     found += [
         job.candidate(request, answer).model_copy(update={"thinned": thinned}) for answer, thinned in copies_of(answers)
     ]

@@ -97,7 +97,9 @@ def candidates(threads: Sequence[Sequence[Thread]]) -> list[list[Reply]]:
 def first_answers(backend: Backend, threads: Sequence[Thread]) -> None:
     """Round 0: each thread's answer to the request's own prompt, which is what zero-shot gives for its draw."""
     ask_round(
-        backend, 0, [Call(each, "summary", each.request.prompt, each.sampling, is_first=True) for each in threads]
+        backend,
+        0,
+        [Call(thread, "summary", thread.request.prompt, thread.sampling, is_first=True) for thread in threads],
     )
 
 

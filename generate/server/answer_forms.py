@@ -100,10 +100,10 @@ def _joined(content: Any) -> Any:
     if content is None or isinstance(content, str):
         return content or ""
     parts = content if isinstance(content, list) else [content]
-    kinds = [str(each.get("type")) if isinstance(each, dict) else type(each).__name__ for each in parts]
-    if any(kind != "text" or not isinstance(each.get("text"), str) for each, kind in zip(parts, kinds, strict=True)):
+    kinds = [str(part.get("type")) if isinstance(part, dict) else type(part).__name__ for part in parts]
+    if any(kind != "text" or not isinstance(part.get("text"), str) for part, kind in zip(parts, kinds, strict=True)):
         raise ValueError(f"the answer's content is not text: its parts are of type {', '.join(sorted({*kinds}))}")
-    return "".join(each["text"] for each in parts)
+    return "".join(part["text"] for part in parts)
 
 
 Content = Annotated[str, BeforeValidator(_joined)]
@@ -178,12 +178,12 @@ class Response(Form, Generic[C]):
         used = self.usage
         if used is None or used.prompt_tokens > most_input + MOST_ADDED or used.output > most_output:
             return None
-        says_nothing = all(isinstance(each, BrokenChoice) or not each.text for each in self.choices)
+        says_nothing = all(isinstance(choice, BrokenChoice) or not choice.text for choice in self.choices)
         return used if used.completion_tokens or says_nothing else None
 
     def in_order(self) -> list[C | BrokenChoice]:
         """The choices, in the order that they name."""
-        return sorted(self.choices, key=lambda each: each.index or 0)
+        return sorted(self.choices, key=lambda choice: choice.index or 0)
 
 
 class ChatResponse(Response[ChatChoice]):

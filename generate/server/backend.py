@@ -133,26 +133,26 @@ class ServerBackend:
             GivenUpError: nobody waits any longer; answers that came before are kept.
         """
         keys = [ask_key(self.signature, ask) for ask in asks]
-        found = self._kept.find(keys)
+        cached = self._kept.find(keys)
         # what was answered before shows that requests of its form are right
-        self._exchange.answered |= {bool(ask.choices) for ask, key in zip(asks, keys, strict=True) if key in found}
+        self._exchange.answered |= {bool(ask.choices) for ask, key in zip(asks, keys, strict=True) if key in cached}
         for ask, key in zip(asks, keys, strict=True):
-            if key not in found and (refused := self._refused(ask)):
-                found[key] = CachedAnswer(reply=refused)
-        calls = calls_of([(ask, key) for ask, key in zip(asks, keys, strict=True) if key not in found])
+            if key not in cached and (refused := self._refused(ask)):
+                cached[key] = CachedAnswer(reply=refused)
+        calls = calls_of([(ask, key) for ask, key in zip(asks, keys, strict=True) if key not in cached])
         if calls:
             with booked("models"):
-                work = self._batched().answer(calls, found) if self._server.batches else self._answer(calls, found)
+                work = self._batched().answer(calls, cached) if self._server.batches else self._answer(calls, cached)
                 self._run(while_waited_for(work))
         elif self._server.batches:
             self._batched().settle()
         for key, ask in dict(zip(keys, asks, strict=True)).items():
-            answer, n = found[key], found[key].reply.n_prompt_tokens
+            answer, n = cached[key], cached[key].reply.n_prompt_tokens
             if answer.reply.finish_reason != "failed":
                 # counts are the same however often the work was interrupted
-                others = {answer.other_model: 1} if answer.other_model else {}
-                self.usage.add(n, answer.prefilled, int(self._exchange.is_partial(ask, n)), others)
-        return [found[key].reply for key in keys]
+                other_models = {answer.other_model: 1} if answer.other_model else {}
+                self.usage.add(n, answer.prefilled, int(self._exchange.is_partial(ask, n)), other_models)
+        return [cached[key].reply for key in keys]
 
     def _batched(self) -> Batched:
         return Batched(self._client, self._exchange)
@@ -167,17 +167,17 @@ class ServerBackend:
         # of a chat the server alone knows how long it is
         return too_long(prompt, ask, self._section.max_model_len) if prompt.token_ids else None
 
-    async def _answer(self, calls: Sequence[ServerCall], found: dict[str, CachedAnswer]) -> None:
+    async def _answer(self, calls: Sequence[ServerCall], cached: dict[str, CachedAnswer]) -> None:
         """Answer the calls, several at a time; after the first failure none begins, and those under way are waited for."""
         if self._exchange.guides is None and any(call.asks[0].choices for call in calls):
             self._exchange.guides = await takes_choices(self._client, self._server)
-        left, failures, unexplained = deque(calls), list[Exception](), list[tuple[RejectedError, ServerCall]]()
+        queue, failures, unexplained = deque(calls), list[Exception](), list[tuple[RejectedError, ServerCall]]()
 
         async def work() -> None:
-            while left and not failures and len(unexplained) < MOST_UNEXPLAINED:
-                call = left.popleft()
+            while queue and not failures and len(unexplained) < MOST_UNEXPLAINED:
+                call = queue.popleft()
                 try:
-                    await self._ask(call, found)
+                    await self._ask(call, cached)
                 except RejectedError as error:
                     if self._exchange.is_unexplained(error.said, call.asks[0]):
                         # its text may be the reason, if others are answered
@@ -187,24 +187,24 @@ class ServerBackend:
                 except Exception as error:
                     failures.append(error)
 
-        while left and not failures:
+        while queue and not failures:
             await asyncio.gather(*(work() for _ in range(self._server.concurrency)))
-            failures += [error for error, call in unexplained if not self._leave_out(call, error, found)]
+            failures += [error for error, call in unexplained if not self._leave_out(call, error, cached)]
             unexplained.clear()
         if failures:
             raise failures[0]
 
-    def _leave_out(self, call: ServerCall, error: RejectedError, found: dict[str, CachedAnswer]) -> bool:
-        """Whether the asks of a refused request can be left out, with their replies in `found`."""
+    def _leave_out(self, call: ServerCall, error: RejectedError, cached: dict[str, CachedAnswer]) -> bool:
+        """Whether the asks of a refused request can be left out, with their replies in `cached`."""
         for key, ask in zip(call.keys, call.asks, strict=True):
-            if key not in found:
+            if key not in cached:
                 if (reply := self._exchange.refused(ask, error.said)) is None:
                     return False
-                found[key] = CachedAnswer(reply=reply)
+                cached[key] = CachedAnswer(reply=reply)
         return True
 
-    async def _ask(self, call: ServerCall, found: dict[str, CachedAnswer]) -> None:
-        """Put the answers to one call into `found`; those that one request does not bring are asked for one by one.
+    async def _ask(self, call: ServerCall, cached: dict[str, CachedAnswer]) -> None:
+        """Put the answers to one call into `cached`; those that one request does not bring are asked for one by one.
 
         What another command asks at this moment is waited for, and not paid for twice.
         """
@@ -214,7 +214,7 @@ class ServerBackend:
                 log.info("another command has requested the same; waiting for its answers")
                 is_told = True
             await asyncio.sleep(POLL_SECONDS)
-        found |= kept
+        cached |= kept
         exchange, left = self._exchange, {k: ask for k, ask in zip(call.keys, call.asks, strict=True) if k not in kept}
         try:
             while left:
@@ -232,7 +232,7 @@ class ServerBackend:
                     answers = dict.fromkeys(keys, CachedAnswer(reply=reply))
                 if len(answers) < len(keys):
                     exchange.without.add("n")
-                found |= answers
+                cached |= answers
                 left = {key: ask for key, ask in left.items() if key not in answers}
         finally:
             self._kept.end(call.keys)
@@ -255,9 +255,9 @@ class ServerBackend:
             try:
                 return await self._try(keys, asks, body)
             except RejectedError as error:
-                if (there := redirected_to(error.response)) is None:
+                if (address := redirected_to(error.response)) is None:
                     raise
-                self._exchange.address = str(there)
+                self._exchange.address = str(address)
         raise BrokenAnswerError(f"it sends requests on more than {MOST_REDIRECTS} times")
 
     async def _try(self, keys: Sequence[str], asks: Sequence[Ask], body: Mapping[str, Any]) -> dict[str, CachedAnswer]:
@@ -281,18 +281,18 @@ class ServerBackend:
         outside_of_loops(self._runner.close)
 
 
-async def _begin(account: Spending, most: Charge) -> int:
+async def _begin(account: Spending, charge: Charge) -> int:
     """Wait until a try has room in what may be spent, beside those under way; its number in the account."""
-    while not account.has_room(most.cost or 0.0):
+    while not account.has_room(charge.cost or 0.0):
         if account.is_idle:
-            raise account.refusal(most.cost or 0.0)
+            raise account.refusal(charge.cost or 0.0)
         await asyncio.sleep(0.01)
-    return account.begin(most)
+    return account.begin(charge)
 
 
 def _rate(per_minute: int | None, at_once: int | None = None) -> Any:
     """What lets so many units pass in a minute, at most `at_once` of them together; None for no limit."""
     if per_minute is None:
         return None
-    most = at_once or per_minute
-    return need("aiolimiter", FEATURE).AsyncLimiter(most, MINUTE * most / per_minute)
+    burst = at_once or per_minute
+    return need("aiolimiter", FEATURE).AsyncLimiter(burst, MINUTE * burst / per_minute)

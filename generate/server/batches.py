@@ -59,8 +59,8 @@ class Batched:
         self._said = list[str]()
         self._awaited = set[str]()
 
-    async def answer(self, calls: Sequence[ServerCall], found: dict[str, CachedAnswer]) -> None:
-        """Take what came of the batches into `found`, and submit what none of them asks.
+    async def answer(self, calls: Sequence[ServerCall], cached: dict[str, CachedAnswer]) -> None:
+        """Take what came of the batches into `cached`, and submit what none of them asks.
 
         Raises:
             WaitingError: a batch is under way.
@@ -70,28 +70,28 @@ class Batched:
         asks = {key: ask for call in calls for key, ask in zip(call.keys, call.asks, strict=True)}
         for batch, names in self._open().items():
             if known := {name: keys for name, keys in names.items() if not asks.keys().isdisjoint(keys)}:
-                await self._collect(batch, names, known, asks, found)
+                await self._collect(batch, names, known, asks, cached)
         # another run may have taken batches in since these were found to have no answer
-        found |= self._kept.find([*asks.keys() - found.keys()])
-        found |= self._kept.given_up(asks.keys() - found.keys(), MOST_FAILURES)
+        cached |= self._kept.find([*asks.keys() - cached.keys()])
+        cached |= self._kept.given_up(asks.keys() - cached.keys(), MOST_FAILURES)
         await self._submit(
-            calls_of([(ask, key) for key, ask in asks.items() if key not in found and key not in self._awaited])
+            calls_of([(ask, key) for key, ask in asks.items() if key not in cached and key not in self._awaited])
         )
         if self._said:
-            said = "; ".join(self._said)
-            raise WaitingError(f"{self._place}: {said}; the same command continues when it is done")
+            message = "; ".join(self._said)
+            raise WaitingError(f"{self._place}: {message}; the same command continues when it is done")
         self._kept.forget_failures(asks)
 
     def settle(self) -> None:
         """Take back what batches can cost whose answers were all taken in, where nothing is left to ask this server."""
-        if any(each.startswith(self._address("")) for each in current().promised):
+        if any(address.startswith(self._address("")) for address in current().promised):
             self._open()
 
     async def _submit(self, calls: Sequence[ServerCall]) -> None:
         """Submit these in batches, as many as have room in limits.cost beside all that are not answered."""
         kept, account, n_left = self._kept, current(), len(calls)
         for some in self._files(calls):
-            most, unnamed = sum(each.most for each in some.values()), f"{self._place}/batches of mark {mark_of(some)}"
+            most, unnamed = sum(call.most for call in some.values()), f"{self._place}/batches of mark {mark_of(some)}"
             # one that was killed may have submitted it, and has noted what it can cost
             if not account.has_room(most - account.promised.get(unnamed, 0.0)):
                 if not self._said:
@@ -104,9 +104,9 @@ class Batched:
                     self._said.append(f"another command submits requests that are among {len(some)} of these")
                     continue
                 account.promise(unnamed, most)
-                lines, path = {name: each.line for name, each in some.items()}, self._exchange.sending.path
+                lines, path = {name: call.line for name, call in some.items()}, self._exchange.sending.path
                 batch = await submit(self._client, self._exchange.server, path, lines, kept.noted(self._place))
-                kept.submit(batch, self._place, {name: each.call.keys for name, each in some.items()})
+                kept.submit(batch, self._place, {name: call.call.keys for name, call in some.items()})
             finally:
                 kept.end(keys)
             self._promise(batch, most)

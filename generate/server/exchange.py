@@ -131,7 +131,7 @@ class Exchange:
         answers = dict(zip(keys, self._read(asks, response, most.output, is_held=GUIDE in body), strict=False))
         # a refusal, or an answer without a word, may be another one tomorrow
         self.kept.keep({key: each for key, each in answers.items() if each.reply.text})
-        if any(each.reply.text for each in answers.values()):
+        if any(answer.reply.text for answer in answers.values()):
             self.answered.add(bool(asks[0].choices))
             self.n_in_row = 0
         return answers

@@ -89,7 +89,7 @@ def fault_of(error: Any, seconds: float) -> ResponseError:
         # some versions of the library take what its hooks raise for a lost connection
         if isinstance(causes[-1], ResponseError):
             return causes[-1]
-    lines = [line.strip() for each in reversed(causes) for line in str(each).splitlines() if line.strip()]
+    lines = [line.strip() for cause in reversed(causes) for line in str(cause).splitlines() if line.strip()]
     text = lines[0] if lines else type(error).__name__
     if isinstance(error, openai.APIStatusError):
         content = error.response.text
@@ -98,7 +98,7 @@ def fault_of(error: Any, seconds: float) -> ResponseError:
         )
     is_late = isinstance(error, openai.APITimeoutError)
     fault: ResponseError = LateError(seconds) if is_late else LostError(text, tls_fault(error))
-    fault.is_sent = not any(type(each).__name__ in UNSENT for each in causes)
+    fault.is_sent = not any(type(cause).__name__ in UNSENT for cause in causes)
     return fault
 
 

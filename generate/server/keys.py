@@ -9,7 +9,7 @@ from ...text.secrets import remember
 
 def secrets_of(sections: Iterable[ServerSection | None]) -> tuple[str, ...]:
     """The keys that are sent to these servers."""
-    names = {each.api_key_env for each in sections if each is not None and each.api_key_env}
+    names = {section.api_key_env for section in sections if section is not None and section.api_key_env}
     keys = tuple(sorted({key for name in names if (key := os.environ.get(name, "").strip())}))
     for key in keys:
         remember(key)

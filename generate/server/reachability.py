@@ -62,7 +62,7 @@ async def _models(client: Any, section: ServerSection) -> list[str]:
     """The models that the server lists; none where it has no list, but has what answers are asked for."""
     path = SENDINGS[section.prompts].path
     try:
-        return [each.id for each in (await get(client, "/models", ModelList, PATIENCE)).models]
+        return [model.id for model in (await get(client, "/models", ModelList, PATIENCE)).models]
     except RejectedError as error:
         if error.said.status != 404:
             raise
@@ -95,7 +95,7 @@ async def takes_choices(client: Any, section: ServerSection) -> bool:
         content = await first_whole(
             section.retries, lambda: within(section.timeout, client.get("/models", cast_to=bytes))
         )
-        return any(each.owned_by == VLLM for each in read(content, ModelList).models)
+        return any(model.owned_by == VLLM for model in read(content, ModelList).models)
     except RejectedError as error:
         if error.said.status in NO_LIST:
             return False

@@ -223,7 +223,7 @@ def _shares(choices: Sequence[str], text: str, positions: Sequence[TokenPosition
     could move a share by .01, and where the written choice is far from the likeliest: then they are of another token.
     """
     written = written_choice(text, choices)
-    position = next((each for each in positions if _begins(each, written)), None)
+    position = next((position for position in positions if _begins(position, written)), None)
     if position is None or not (top := position.top_logprobs):
         return {}
     found, unclear = dict.fromkeys(choices, 0.0), 0.0
