@@ -29,9 +29,9 @@ def overlap_warnings(
             reasons.setdefault((trained_on[name], "", ()), []).append(name)
             continue
         shared: dict[tuple[str, str], list[str]] = {}
-        for trained, part in trained_on.items():
-            if overlap := _shared(recipe, signatures, name, trained, equal, only_same=only_same):
-                shared.setdefault((part, overlap), []).append(trained)
+        for second, part in trained_on.items():
+            if overlap := _shared(recipe, signatures, name, second, equal, only_same=only_same):
+                shared.setdefault((part, overlap), []).append(second)
         for reason, trained_judges in shared.items():
             reasons.setdefault((*reason, tuple(trained_judges)), []).append(name)
     warnings = []
@@ -46,10 +46,10 @@ def overlap_warnings(
             )
     of_report = recipe.evaluation.judges
     for place, name in enumerate(of_report):
-        for trained in of_report[:place]:
-            if (name, trained) in equal or is_same(recipe, signatures, name, trained):
+        for second in of_report[:place]:
+            if (name, second) in equal or is_same(recipe, signatures, name, second):
                 warnings.append(
-                    f"Report judges {trained!r} and {name!r} are one judge: they say the same, and count once."
+                    f"Report judges {second!r} and {name!r} are one judge: they say the same, and count once."
                 )
     return warnings
 
@@ -71,16 +71,16 @@ def _named(noun: str, judges: Sequence[str]) -> str:
 
 
 def _shared(
-    recipe: Recipe, signatures: Mapping[str, str], name: str, trained: str, equal: Collection[Pair], *, only_same: bool
+    recipe: Recipe, signatures: Mapping[str, str], name: str, second: str, equal: Collection[Pair], *, only_same: bool
 ) -> str | None:
     """What two judges have in common, None when they are independent."""
-    if is_same(recipe, signatures, name, trained):
+    if is_same(recipe, signatures, name, second):
         return "are the same judge under another name, so it proves nothing"
-    if (name, trained) in equal:
+    if (name, second) in equal:
         return "gave every candidate the same score: they are one judge, which proves nothing"
     if only_same:
         return None
-    trained_bases = recipe.judges[trained].bases
+    trained_bases = recipe.judges[second].bases
     common = [basis for basis in recipe.judges[name].bases if basis in trained_bases]
     return f"rest on {' and '.join(common)}, so they share its blind spots" if common else None
 

@@ -336,7 +336,7 @@ def _class(option="depth", answers="list(items)", figures="Figures(**made)", ope
 def test_a_class_of_a_package_is_a_family_too_and_has_options(bring, tmp_path):
     bring(_class())
     assert [each.value for each in audited(tmp_path).numbers] == [1.0]
-    assert ask({"measures": "questions", "depth": 3}).own["questions"].depth == 3
+    assert ask({"measures": "questions", "depth": 3}).measure_options["questions"].depth == 3
     with pytest.raises(DataError, match="depth"):
         ask({"measures": "questions", "depth": "deep"})
     with pytest.raises(DataError, match="--depth has no effect without measure 'questions'"):
