@@ -113,7 +113,7 @@ class PackagedBackend:
 
     Args:
         backend: of the package.
-        whose: it is, in words.
+        label: whose it is, in words.
     """
 
     def __init__(self, backend: Backend, label: str) -> None:

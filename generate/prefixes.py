@@ -46,7 +46,7 @@ def segments(prompts: Sequence[tuple[int, ...]], shortest: int = LEAST_SHARED) -
         prompts: distinct and sorted, none empty.
         shortest: tokens of a beginning that is worth a segment of its own.
     """
-    common = [n_common(first, other) for first, other in pairwise(prompts)]
+    common = [n_common(first, second) for first, second in pairwise(prompts)]
     ends: dict[int, Segment] = {}
     # ranges of prompts below one parent
     pending: list[tuple[range, Segment | None]] = [(range(len(prompts)), None)]
@@ -72,7 +72,7 @@ def _alike(prompts: range, common: Sequence[int], shortest: int) -> Iterator[ran
             first = i + 1
 
 
-def n_common(first: Sequence[int], other: Sequence[int]) -> int:
+def n_common(first: Sequence[int], second: Sequence[int]) -> int:
     """Tokens that both begin with, short of the last one of either: something must be left to run."""
-    limit = min(len(first), len(other)) - 1
-    return next((i for i in range(limit) if first[i] != other[i]), limit)
+    limit = min(len(first), len(second)) - 1
+    return next((i for i in range(limit) if first[i] != second[i]), limit)

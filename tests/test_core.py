@@ -1,4 +1,4 @@
-"""The core alone: a copy without plugins/ runs the main job, an audit, a gate and its own tests."""
+"""The core alone: a copy without plugins/ runs the main job, an audit and a gate."""
 
 import json
 import os
@@ -84,18 +84,3 @@ def test_the_core_runs_a_whole_loop(run, tiny_model, tmp_path):
     run("-m", "evenhand", "loop", "recipe.yaml")
     assert (tmp_path / "run" / "report" / "index.html").is_file()
     assert (tmp_path / "run" / "round-00" / "adapter" / "adapter_model.safetensors").is_file()
-
-
-@pytest.mark.campaign
-def test_the_tests_of_the_core_pass_without_plugins(run, core):
-    run(
-        "-m",
-        "pytest",
-        "-q",
-        "-x",
-        "-m",
-        "not slow and not beyond",
-        "--ignore",
-        "tests/test_core.py",
-        folder=core / "evenhand",
-    )
