@@ -16,13 +16,11 @@ from pydantic_core import PydanticKnownError
 
 from ..doors import Door
 from ..errors import PluginError
-from ..text import did_you_mean
-from ..text.shown import shortened
 from .fairpo import THINNED, ThinnedSection
 from .methods import EXTRACTED, ChainOfThoughtSection, MethodSection, Plan, ShuffledSection, ZeroShotSection
 from .model import ReplicatedSection
 from .python_code import PythonMethodSection
-from .section import Section
+from .section import Section, one_of
 
 S = TypeVar("S", bound=MethodSection)
 
@@ -90,12 +88,7 @@ class GenerateSection(ReplicatedSection):
     @field_validator("method")
     @classmethod
     def _is_known(cls, method: str) -> str:
-        if method not in METHOD_SECTIONS:
-            raise ValueError(
-                f"there is no method {shortened(method)}{did_you_mean(method, METHOD_SECTIONS)} Methods are "
-                f"{', '.join(METHOD_SECTIONS)}."
-            )
-        return method
+        return one_of("method", method, METHOD_SECTIONS)
 
     @model_validator(mode="before")
     @classmethod

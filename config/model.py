@@ -10,10 +10,8 @@ from pydantic import Field, field_validator
 
 from ..doors import Door
 from ..records import is_none
-from ..text import did_you_mean
-from ..text.shown import shortened
 from .keywords import Keywords
-from .section import Section, refuse_without_effect
+from .section import Section, one_of, refuse_without_effect
 from .server import ONLY_WHERE, ServerSection
 
 # the place that is this machine
@@ -176,12 +174,7 @@ class BackendSection(Section):
     @field_validator("backend")
     @classmethod
     def _is_there(cls, name: str) -> str:
-        if name not in BACKEND_TRAITS:
-            raise ValueError(
-                f"there is no backend {shortened(name)}{did_you_mean(name, BACKEND_TRAITS)} Backends are "
-                f"{', '.join(BACKEND_TRAITS)}."
-            )
-        return name
+        return one_of("backend", name, BACKEND_TRAITS)
 
     @property
     def traits(self) -> BackendTraits:

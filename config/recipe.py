@@ -26,7 +26,7 @@ from .model import (
     refuse_lost_settings,
 )
 from .reward import PairsSection, RewardSection
-from .section import Section
+from .section import Section, one_of
 from .server import ServerSection, refuse_unpriced
 from .task import CorpusSection, TaskSection
 from .train import (
@@ -145,10 +145,7 @@ class Recipe(Section):
     @field_validator("executor")
     @classmethod
     def _executor_is_there(cls, name: str) -> str:
-        if name not in EXECUTORS:
-            raise ValueError(
-                f"there is no executor {shortened(name)}{did_you_mean(name, EXECUTORS)} Executors are {', '.join(EXECUTORS)}."
-            )
+        one_of("executor", name, EXECUTORS)
         # refuses a package that is broken, or that takes a name
         EXECUTORS[name]
         return name

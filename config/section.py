@@ -3,7 +3,7 @@
 import os
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, NamedTuple, Self, Union, get_args, get_origin
@@ -11,6 +11,8 @@ from typing import Annotated, Any, NamedTuple, Self, Union, get_args, get_origin
 from pydantic import BaseModel, ConfigDict, model_validator
 
 from ..storage import no_disk
+from ..text import did_you_mean
+from ..text.shown import shortened
 
 # bytes of a file's name and of a path on Linux; what is longer is an error of the system wherever it is looked for
 LONGEST_NAME = 255
@@ -125,3 +127,16 @@ def refuse_without_effect(section: Section, keys: Sequence[str], has_effect: boo
     idle = [key for key in keys if not has_effect and getattr(section, key) != fields[key].default]
     if idle:
         raise ValueError(f"no effect of {' and '.join(idle)} except {when}; leave it out")
+
+
+def one_of(noun: str, name: str, names: Collection[str]) -> str:
+    """The name, which must be one of these.
+
+    Raises:
+        ValueError: it is not; the nearest and all of them are told.
+    """
+    if name not in names:
+        raise ValueError(
+            f"there is no {noun} {shortened(name)}{did_you_mean(name, names)} {noun.capitalize()}s are {', '.join(names)}."
+        )
+    return name
