@@ -18,7 +18,6 @@ from pydantic import Field
 
 from ..errors import LeftOutError
 from ..generate.backend import ANOTHER_MODEL, READ_IN_PART, Usage
-from ..generate.server.kept import ANSWERS
 from ..records import Judgement, LeftOut, Record, SummaryRequest
 from ..runfolder.files import refuse_absent, with_candidates
 from ..runfolder.journal import Journal
@@ -318,9 +317,10 @@ def refuse_unscored(phase: Phase, receipt: Receipt) -> None:
         if unscored <= limit * (scored + unscored):
             continue
         reasons = ", ".join(f"{row.reason} ({row.side} {row.count})" for row in rows)
-        if _asks_server(phase, name):
+        models = phase.recipe.judges[name].language_models.values()
+        if cache := next(filter(None, (model.backend.traits.cache for model in models)), None):
             again = (
-                f". What servers answered stays in {ANSWERS.path}, and they are asked again only when it is forgotten: "
+                f". What servers answered stays in {cache.path}, and they are asked again only when it is forgotten: "
                 "`evenhand cache --clear` forgets all answers and judgements, EVENHAND_CACHE=FOLDER uses another cache"
             )
         mistakes.append(f"{unscored} of {scored + unscored} candidates are unscored: {reasons}")

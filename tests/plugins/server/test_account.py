@@ -22,12 +22,12 @@ pytest.importorskip("aiolimiter")
 import misbehaving
 from serving import Server
 
-from evenhand.config.server import ServerSection
 from evenhand.errors import CostLimitError, EvenhandError, ModelError, UnfitModelError
 from evenhand.generate.backend import Ask
-from evenhand.generate.server import reachability, tries
-from evenhand.generate.server.bounds import most_tokens
-from evenhand.generate.server.kept import ANSWERS, KeptAnswers
+from evenhand.plugins.server import reachability, tries
+from evenhand.plugins.server.bounds import most_tokens
+from evenhand.plugins.server.kept import ANSWERS, KeptAnswers
+from evenhand.plugins.server.section import ServerSection
 from evenhand.records import Message, Sampling
 from evenhand.runfolder.journal import Journal
 from evenhand.runfolder.processes import this_process
@@ -409,14 +409,14 @@ def test_ask_of_a_process_that_is_gone_is_taken_over(host, pid, started, is_lost
             database.execute("UPDATE claims SET host = ?, pid = ?, started = ?", row)
         if is_lost:
             assert kept.begin(["a", "b"]) is None
-            monkeypatch.setattr("evenhand.generate.server.kept.LOST_SECONDS", 0.0)
+            monkeypatch.setattr("evenhand.plugins.server.kept.LOST_SECONDS", 0.0)
         assert kept.begin(["a", "b"]) == (None if waits else {})
         other.end(["a"])
         assert kept.begin(["a", "b"]) == {}
 
 
 def test_process_that_says_that_it_is_at_work_is_waited_for_however_long(monkeypatch):
-    monkeypatch.setattr("evenhand.generate.server.kept.LOST_SECONDS", 0.2)
+    monkeypatch.setattr("evenhand.plugins.server.kept.LOST_SECONDS", 0.2)
     with closing(KeptAnswers()) as kept, closing(KeptAnswers()) as other:
         assert other.begin(["a"]) == {}
         until = time.monotonic() + 0.5
@@ -440,13 +440,13 @@ def test_a_clock_that_is_set_neither_blocks_nor_pays_twice(hours, monkeypatch):
         assert other.begin(["a"]) == {}
         monkeypatch.setattr(time, "time", lambda: now() + hours * 3600)
         assert kept.begin(["a"]) is None
-        monkeypatch.setattr("evenhand.generate.server.kept.LOST_SECONDS", 0.0)
+        monkeypatch.setattr("evenhand.plugins.server.kept.LOST_SECONDS", 0.0)
         assert kept.begin(["a"]) == {}
 
 
 def test_command_that_waits_long_for_an_answer_says_that_it_is_at_work(monkeypatch):
-    monkeypatch.setattr("evenhand.generate.server.backend.BEAT_SECONDS", 0.05)
-    monkeypatch.setattr("evenhand.generate.server.kept.LOST_SECONDS", 0.5)
+    monkeypatch.setattr("evenhand.plugins.server.backend.BEAT_SECONDS", 0.05)
+    monkeypatch.setattr("evenhand.plugins.server.kept.LOST_SECONDS", 0.5)
     with Server(lambda *_: time.sleep(1.5)) as server, ThreadPoolExecutor(2) as pool:
 
         def command(_):

@@ -19,12 +19,11 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import Field, NonNegativeInt, TypeAdapter, ValidationError, model_validator
 
-from ...errors import EvenhandError
+from ...generate.backend import Ask, NotCachedError, Reply, Usage
 from ...models.cache import KeptTable
 from ...records import Record
 from ...runfolder.processes import Process, this_process
 from ...storage import canonical_json, digest
-from ..backend import Ask, Reply, Usage
 
 T = TypeVar("T")
 ANSWERS = KeptTable(
@@ -239,10 +238,6 @@ def _read(kept: object, form: TypeAdapter[T], what: str) -> T:
         raise sqlite3.DataError(f"it holds a row that is not {what} of a server") from error
 
 
-class NotKeptError(EvenhandError):
-    """An ask has no answer yet."""
-
-
 class OnlyKept:
     """The backend of that signature as far as its answers are kept; it asks no server."""
 
@@ -255,12 +250,12 @@ class OnlyKept:
         """One reply for each ask, in order.
 
         Raises:
-            NotKeptError: one of them has none.
+            NotCachedError: one of them has none.
         """
         keys = [ask_key(self.signature, ask) for ask in asks]
         found = self._kept.find(keys)
         if n := len(keys) - sum(key in found for key in keys):
-            raise NotKeptError(f"{n} of {len(keys)} requests have no answer yet")
+            raise NotCachedError(f"{n} of {len(keys)} requests have no answer yet")
         return [found[key].reply for key in keys]
 
     def close(self) -> None:

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from functools import lru_cache, partial, reduce
 from typing import Any
 
+from ...generate.answers import BLANK, reading, written_choice
+from ...generate.backend import Ask, Prompt, Reply, failed, normalised, prompt_tokens, tokens_digest
+from ...generate.chat import turn_marks
 from ...prompts import broken
 from ...records import Message
 from ...storage import digest
 from ...text.chat_marks import SENT
-from ..answers import BLANK, reading, written_choice
-from ..backend import Ask, Prompt, Reply, failed, normalised, prompt_tokens, tokens_digest
-from ..chat import turn_marks
 from .answer_forms import ChatChoice, ChatResponse, TextChoice, TextLogprobs, TextResponse, TokenPosition
 from .bounds import least_tokens
 

@@ -6,13 +6,12 @@ from ipaddress import ip_address
 from urllib.parse import urlsplit
 from urllib.request import proxy_bypass
 
-from ...config.server import ServerSection
 from ...errors import EvenhandError, ModelError, UnfitModelError
 from ...text.secrets import redacted as without_keys
 from .client import CERTIFICATES
 from .faults import LateError, LongWaitError, LostError, RedirectError, RejectedError, ResponseError
-from .keys import secrets_of
 from .rejections import NO_PATH, TOO_MANY, Rejection
+from .section import ServerSection
 
 # letters of what a server said, in errors
 MOST_SAID = 300
@@ -110,7 +109,7 @@ def shortened(text: str, section: ServerSection) -> str:
 
     It is cut after the key is out, or a part would not be known.
     """
-    return without_keys(text, secrets_of([section]))[:MOST_SAID]
+    return without_keys(text, section.secrets)[:MOST_SAID]
 
 
 def _tls(fault: ssl.SSLError) -> tuple[str, str]:

@@ -1,14 +1,16 @@
 """A server that speaks OpenAI's protocol: where it is, what it is sent, how fast, and at what price."""
 
+import os
 import re
-from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 from urllib.parse import urlsplit
 
 from pydantic import Field, model_validator
 
-from ..records import Sampling
-from .section import Section
+from ...config.remote import RemoteSection
+from ...config.section import Section
+from ...records import Sampling
+from ...text.secrets import remember
 
 # what a variable of the environment is called; keys hold lower-case letters or hyphens
 VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*")
@@ -32,8 +34,13 @@ class PriceSection(Section):
         return ((n_input - n_cached) * self.input + n_cached * cached + n_output * self.output) / 1e6
 
 
-class ServerSection(Section):
+class ServerSection(RemoteSection):
     """A server with an OpenAI-compatible interface."""
+
+    example: ClassVar[str] = "{base_url: http://localhost:8000/v1}"
+    only_where: ClassVar[frozenset[str]] = frozenset(
+        "base_url api_key_env concurrency timeout retries batches requests_per_minute tokens_per_minute price".split()
+    )
 
     # up to and with the version: "https://api.openai.com/v1", "http://localhost:8000/v1"
     base_url: str
@@ -88,12 +95,49 @@ class ServerSection(Section):
         if place.username or place.password or place.query:
             raise ValueError("base_url must hold no user, password or query; name the key's variable as api_key_env")
 
-    def refuse_drawing(self, drawing: Sampling) -> None:
-        """Refuse what the server cannot be asked for: silently another distribution would be drawn from.
+    @property
+    def address(self) -> str:
+        """The server's."""
+        return self.base_url
 
-        Raises:
-            ValueError: it asks for more than temperature and nucleus, or vLLM's server has no such thing.
-        """
+    @property
+    def sends_tokens(self) -> bool:
+        """Whether it is vLLM's, and sent token ids."""
+        return self.prompts == "tokens"
+
+    @property
+    def choice_tokens(self) -> int:
+        """As what is sent has it."""
+        from .requests import SENDINGS
+
+        return SENDINGS[self.prompts].choice_tokens
+
+    @property
+    def is_deferred(self) -> bool:
+        """Whether requests are submitted as files."""
+        return self.batches
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """The key, from the environment alone; no text that leaves this process has one."""
+        key = os.environ.get(self.api_key_env, "").strip() if self.api_key_env else ""
+        if not key:
+            return ()
+        remember(key)
+        return (key,)
+
+    def cost(self, n_input: int, n_output: int) -> float | None:
+        """What so many tokens cost, of which none was cached; None where the price is not known."""
+        return None if self.price is None else self.price.cost(n_input, 0, n_output)
+
+    def refuse_unreachable(self, model: str) -> None:
+        """Ask the server, as `reachability` does."""
+        from .reachability import refuse_unreachable
+
+        refuse_unreachable(self, model)
+
+    def refuse_drawing(self, drawing: Sampling) -> None:
+        """Refuse more than temperature and nucleus, or what vLLM's server has not."""
         if drawing.no_repeat_ngram_size:
             raise ValueError("no server bans repeated n-grams; leave no_repeat_ngram_size out, or write backend: vllm")
         settings = {
@@ -111,27 +155,3 @@ class ServerSection(Section):
             raise ValueError(
                 "repetition_penalty: a server penalises the prompt's words as well; write include_prompt: true, or backend: vllm"
             )
-
-
-# keys of `server` that say where, how fast and at what price, and nothing of what comes back
-ONLY_WHERE = frozenset(ServerSection.model_fields) - {"prompts", "model"}
-
-
-def refuse_unpriced(key: str, limit: float | None, servers: Mapping[str, ServerSection], remark: str = "") -> None:
-    """Refuse a limit of what servers may be paid where a server's prices are not known.
-
-    Args:
-        key: the limit's.
-        limit: None for none.
-        servers: by the key of their backend.
-        remark: what more to say.
-
-    Raises:
-        ValueError: prices are missing; all of them are named.
-    """
-    without = [name for name, server in servers.items() if server.price is None]
-    if limit is not None and without:
-        raise ValueError(
-            f"{key} needs to know what tokens cost: write {', '.join(f'{name}.server.price' for name in without)}: {{input: ..., "
-            f"output: ...}}, for a million tokens each{remark}"
-        )

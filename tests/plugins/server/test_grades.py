@@ -16,11 +16,11 @@ from evenhand.config import BackendSection, ModelSection
 from evenhand.generate.answers import written_choice
 from evenhand.generate.backend import Ask, Usage
 from evenhand.generate.backends import open_backend
-from evenhand.generate.server.bounds import least_tokens
-from evenhand.generate.server.exchange import Exchange
-from evenhand.generate.server.kept import KeptAnswers
-from evenhand.generate.server.requests import Messages
 from evenhand.judges.rubric import _expected_verdict
+from evenhand.plugins.server.bounds import least_tokens
+from evenhand.plugins.server.exchange import Exchange
+from evenhand.plugins.server.kept import KeptAnswers
+from evenhand.plugins.server.requests import Messages
 from evenhand.records import Message, Sampling
 
 GRADES = tuple("12345")

@@ -19,15 +19,15 @@ from serving import Server, opened
 from evenhand.config import BackendSection
 from evenhand.errors import ModelError, StorageError, UnfitModelError, WaitingError
 from evenhand.generate.backend import Ask
-from evenhand.generate.server import tries
-from evenhand.generate.server.answer_forms import ChatResponse, TextResponse, TokenUsage
-from evenhand.generate.server.batch_files import _read_lines, look
-from evenhand.generate.server.exchange import UNREADABLE, Exchange
-from evenhand.generate.server.faults import BrokenAnswerError, RejectedError
-from evenhand.generate.server.kept import CachedAnswer, KeptAnswers
-from evenhand.generate.server.reachability import refuse_unreachable
-from evenhand.generate.server.requests import Messages
-from evenhand.generate.server.responses import BatchLine, BatchList, BatchStatus, Identified, ModelList, read
+from evenhand.plugins.server import tries
+from evenhand.plugins.server.answer_forms import ChatResponse, TextResponse, TokenUsage
+from evenhand.plugins.server.batch_files import _read_lines, look
+from evenhand.plugins.server.exchange import UNREADABLE, Exchange
+from evenhand.plugins.server.faults import BrokenAnswerError, RejectedError
+from evenhand.plugins.server.kept import CachedAnswer, KeptAnswers
+from evenhand.plugins.server.reachability import refuse_unreachable
+from evenhand.plugins.server.requests import Messages
+from evenhand.plugins.server.responses import BatchLine, BatchList, BatchStatus, Identified, ModelList, read
 from evenhand.records import Message, Sampling
 from evenhand.runfolder.spending import PROMISED, Spending, spending
 

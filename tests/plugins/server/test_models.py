@@ -12,7 +12,7 @@ import serving
 from serving import Server, respond
 
 from evenhand.generate.backend import Ask, Usage
-from evenhand.generate.server.model_names import is_same_model
+from evenhand.plugins.server.model_names import is_same_model
 from evenhand.records import Message, Sampling
 
 opened = partial(serving.opened, retries=0)

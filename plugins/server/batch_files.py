@@ -6,7 +6,6 @@ from functools import partial
 from typing import Any
 from urllib.parse import quote
 
-from ...config.server import ServerSection
 from ...storage import digest
 from .client import get, within
 from .faults import BrokenAnswerError, RejectedError
@@ -14,6 +13,7 @@ from .reachability import unlike_batches
 from .rejections import rejection
 from .remedies import shortened, words
 from .responses import BatchLine, BatchList, BatchStatus, Identified, RequestCounts, read
+from .section import ServerSection
 from .tries import first_whole
 
 # bytes of a file of answers, at most, and seconds in which a file comes or goes

@@ -13,12 +13,12 @@ pytest.importorskip("aiolimiter")
 
 from serving import Server
 
-from evenhand.config.server import ServerSection
 from evenhand.errors import CostLimitError, ModelError, StorageError, UnfitModelError, WaitingError
 from evenhand.generate.backend import Ask
-from evenhand.generate.server.batches import UNANSWERED
-from evenhand.generate.server.kept import ANSWERS, KeptAnswers
-from evenhand.generate.server.reachability import refuse_unreachable
+from evenhand.plugins.server.batches import UNANSWERED
+from evenhand.plugins.server.kept import ANSWERS, KeptAnswers
+from evenhand.plugins.server.reachability import refuse_unreachable
+from evenhand.plugins.server.section import ServerSection
 from evenhand.records import Message, Sampling
 from evenhand.runfolder.journal import Journal
 from evenhand.runfolder.spending import COSTS, PROMISED, Charge, Spending, costs_by_try, spending
@@ -137,7 +137,7 @@ def test_request_that_keeps_failing_does_not_have_the_refused_ones_asked_again()
 
 
 def test_batches_have_room_in_the_limit_together(tmp_path, monkeypatch):
-    monkeypatch.setattr("evenhand.generate.server.batches.MOST_REQUESTS", 2)
+    monkeypatch.setattr("evenhand.plugins.server.batches.MOST_REQUESTS", 2)
     price = {"input": 1000, "output": 2000}
     # 6 bytes and 32 around them in, two answers of 8 tokens out
     most = 4 * (38 * 0.001 + 16 * 0.002)
@@ -158,7 +158,7 @@ def test_batches_have_room_in_the_limit_together(tmp_path, monkeypatch):
 
 
 def test_file_of_a_batch_has_no_more_bytes_than_servers_take(monkeypatch):
-    monkeypatch.setattr("evenhand.generate.server.batches.MOST_BYTES", 500)
+    monkeypatch.setattr("evenhand.plugins.server.batches.MOST_BYTES", 500)
     with Server() as server:
         with pytest.raises(WaitingError):
             complete(server, [*asks(5), *asks(1)], batches=True)

@@ -14,9 +14,9 @@ from evenhand.config import BackendSection, ModelSection
 from evenhand.errors import ModelError, UnfitModelError
 from evenhand.generate.backend import TOO_LONG, Ask
 from evenhand.generate.backends import open_backend
-from evenhand.generate.server import tries
-from evenhand.generate.server.kept import ANSWERS
-from evenhand.generate.server.rejections import rejection
+from evenhand.plugins.server import tries
+from evenhand.plugins.server.kept import ANSWERS
+from evenhand.plugins.server.rejections import rejection
 from evenhand.records import Message, Sampling
 
 REFUSED = "refused by the server"

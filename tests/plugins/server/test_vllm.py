@@ -15,8 +15,8 @@ from breaking import FAULTS, Proxy
 from evenhand.config import BackendSection, ModelSection
 from evenhand.generate.backend import Ask
 from evenhand.generate.backends import open_backend
-from evenhand.generate.server.kept import ANSWERS
-from evenhand.generate.server.reachability import refuse_unreachable
+from evenhand.plugins.server.kept import ANSWERS
+from evenhand.plugins.server.reachability import refuse_unreachable
 from evenhand.records import Message, Sampling
 
 pytest.importorskip("vllm")

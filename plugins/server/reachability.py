@@ -4,7 +4,6 @@ import asyncio
 from typing import Any
 from urllib.parse import urlsplit
 
-from ...config.server import ServerSection
 from ...errors import UnfitModelError
 from .client import get, open_client, outside_of_loops, within
 from .faults import BrokenAnswerError, LateError, LostError, RejectedError, ResponseError
@@ -12,6 +11,7 @@ from .rejections import NO_PATH
 from .remedies import refusal, words
 from .requests import SENDINGS
 from .responses import BatchList, ModelList, read
+from .section import ServerSection
 from .tries import first_whole
 
 # seconds that a server has to say which models it has, before any work

@@ -20,22 +20,23 @@ from typing import Any
 from ...config import BackendSection, ModelSection
 from ...errors import StorageError, UnfitModelError
 from ...extras import need
+from ...generate.backend import Ask, Reply, Usage, too_long
+from ...generate.chat import tokenizer_at_hand
+from ...generate.patience import while_waited_for
 from ...models import adapter_digest
 from ...models.opening import open_chat_tokenizer
 from ...runfolder.spending import Charge, Spending, current
 from ...runfolder.timing import booked
-from ..backend import Ask, Reply, Usage, too_long
-from ..chat import tokenizer_at_hand
 from .batches import Batched
 from .bounds import most_bytes, most_tokens
 from .client import open_client, outside_of_loops, redirected_to, within
 from .exchange import Exchange, ServerCall, calls_of
 from .faults import FEATURE, BrokenAnswerError, RejectedError, ResponseError
-from .kept import BEAT_SECONDS, CachedAnswer, KeptAnswers, ask_key
-from .patience import while_waited_for
+from .kept import BEAT_SECONDS, CachedAnswer, KeptAnswers, OnlyKept, ask_key
 from .reachability import takes_choices
 from .remedies import refusal, words
 from .requests import Messages, Sending, Tokens
+from .section import ServerSection
 from .tries import first_whole
 
 log = logging.getLogger(__name__)
@@ -54,7 +55,7 @@ class ServerBackend:
     """A server with a model and, where its prompts are tokens, a LoRA adapter."""
 
     def __init__(self, section: BackendSection, model: ModelSection, adapter: Path | None, signature: str) -> None:
-        assert section.server is not None
+        assert isinstance(section.server, ServerSection)
         self.signature = signature
         self.usage = Usage()
         self._section, self._server, self._model = section, section.server, model
@@ -273,6 +274,10 @@ class ServerBackend:
             raise
         finally:
             account.leave(number)
+
+    def cached(self) -> OnlyKept:
+        """What is kept of its answers."""
+        return OnlyKept(self.signature)
 
     def close(self) -> None:
         """Close the connections and the file of answers."""

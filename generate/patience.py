@@ -9,7 +9,7 @@ from contextvars import ContextVar
 from threading import Lock
 from typing import Any, TypeVar
 
-from ...errors import EvenhandError
+from ..errors import EvenhandError
 
 T = TypeVar("T")
 

@@ -12,8 +12,8 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from ...errors import ModelError, UnfitModelError, WaitingError
+from ...generate.backend import Ask
 from ...runfolder.spending import current
-from ..backend import Ask
 from .batch_files import BatchProgress, look, mark_of, submit
 from .exchange import Exchange, ServerCall, calls_of
 from .faults import ResponseError

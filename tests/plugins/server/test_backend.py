@@ -21,15 +21,15 @@ from serving import Server
 
 from evenhand.config import BackendSection, ModelSection
 from evenhand.config.model import ReplicatedSection
-from evenhand.config.server import ServerSection
 from evenhand.errors import CostLimitError, ModelError, UnfitModelError
-from evenhand.generate.backend import TOO_LONG, Ask
+from evenhand.generate.backend import TOO_LONG, Ask, NotCachedError
 from evenhand.generate.backends import backend_signature, open_backend
-from evenhand.generate.server.backend import ServerBackend
-from evenhand.generate.server.exchange import UNREADABLE
-from evenhand.generate.server.kept import ANSWERS, NotKeptError, OnlyKept
-from evenhand.generate.server.patience import GivenUpError, Patience
-from evenhand.generate.server.reachability import refuse_unreachable
+from evenhand.generate.patience import GivenUpError, Patience
+from evenhand.plugins.server.backend import ServerBackend
+from evenhand.plugins.server.exchange import UNREADABLE
+from evenhand.plugins.server.kept import ANSWERS, OnlyKept
+from evenhand.plugins.server.reachability import refuse_unreachable
+from evenhand.plugins.server.section import ServerSection
 from evenhand.records import Message, Sampling
 from evenhand.runfolder.journal import Journal
 from evenhand.runfolder.spending import COSTS, Charge, costs_by_try, spending
@@ -70,7 +70,7 @@ def test_kept_answers_are_given_without_the_server_and_others_are_not_asked_for(
         found = texts(backend, asks)
         with closing(OnlyKept(backend.signature)) as kept:
             assert texts(kept, asks[::-1]) == found[::-1]
-            with pytest.raises(NotKeptError, match="1 of 2 requests have no answer yet"):
+            with pytest.raises(NotCachedError, match="1 of 2 requests have no answer yet"):
                 kept.complete([asks[0], ask("a ferry", 3, DRAWN)])
         assert len(server.asked) == 1
 
@@ -131,7 +131,7 @@ def test_broken_answer_is_asked_for_again(fault, monkeypatch):
 
 
 def _hurry(monkeypatch):
-    from evenhand.generate.server import tries
+    from evenhand.plugins.server import tries
 
     monkeypatch.setattr(tries, "FIRST_WAIT", 0.01)
 
@@ -180,7 +180,7 @@ def test_concurrency_is_kept():
 
 
 def test_requests_are_spread_over_their_minute(monkeypatch):
-    monkeypatch.setattr("evenhand.generate.server.backend.MINUTE", 0.3)
+    monkeypatch.setattr("evenhand.plugins.server.backend.MINUTE", 0.3)
     begun = []
     with Server(lambda number, body: begun.append(time.monotonic())) as server:
         # each step of a run opens the server anew
@@ -247,7 +247,7 @@ def test_request_that_the_server_does_not_take_stops_the_work_and_is_no_result()
 
 def test_key_that_a_server_repeats_is_not_shown_when_it_refuses_to_load_an_adapter(tmp_path, monkeypatch):
     monkeypatch.setenv("MY_KEY", "sk-very-secret")
-    monkeypatch.setattr("evenhand.generate.server.backend.adapter_digest", lambda folder: "0123456789abcdef")
+    monkeypatch.setattr("evenhand.plugins.server.backend.adapter_digest", lambda folder: "0123456789abcdef")
     for key, lacks, said in (
         ("another", "", r"refuses the key in MY_KEY: .*\*\*\*; mend it"),
         (
@@ -378,7 +378,7 @@ def test_cost_that_a_server_does_not_tell_is_taken_at_its_most(tmp_path):
 
 
 def test_adapter_is_loaded_by_the_server_once_and_asked_by_its_name(tiny_model, tmp_path, monkeypatch):
-    monkeypatch.setattr("evenhand.generate.server.backend.adapter_digest", lambda folder: "0123456789abcdef")
+    monkeypatch.setattr("evenhand.plugins.server.backend.adapter_digest", lambda folder: "0123456789abcdef")
     section = BackendSection(backend="openai", server={"base_url": "http://h/v1", "prompts": "tokens", "retries": 0})
     with Server() as server:
         section = section.model_copy(update={"server": section.server.model_copy(update={"base_url": server.base_url})})
@@ -805,8 +805,8 @@ def test_a_key_is_taken_out_before_what_was_said_is_cut(monkeypatch):
     import httpx2 as httpx
     import openai
 
-    from evenhand.generate.server.faults import fault_of
-    from evenhand.generate.server.remedies import MOST_SAID, refusal
+    from evenhand.plugins.server.faults import fault_of
+    from evenhand.plugins.server.remedies import MOST_SAID, refusal
 
     key = "sk-" + "SECRET" * 8
     monkeypatch.setenv("EVENHAND_TEST_KEY", key)
@@ -823,8 +823,8 @@ def test_time_that_passes_within_a_connection_of_tls_is_no_fault_of_tls():
     import httpx2 as httpx
     import openai
 
-    from evenhand.generate.server.faults import fault_of
-    from evenhand.generate.server.remedies import refusal
+    from evenhand.plugins.server.faults import fault_of
+    from evenhand.plugins.server.remedies import refusal
 
     section = ServerSection(base_url="https://127.0.0.1:1/v1")
     late = openai.APITimeoutError(request=httpx.Request("POST", section.base_url))

@@ -28,7 +28,7 @@ COMMANDS = ("generate a.yaml", "judge a.yaml", "rerank a.yaml")
 @pytest.fixture(scope="module")
 def forks(tmp_path_factory):
     found = Server(
-        tmp_path_factory.mktemp("f"), ("openai:AsyncOpenAI", "aiolimiter", "evenhand.generate.server.backend")
+        tmp_path_factory.mktemp("f"), ("openai:AsyncOpenAI", "aiolimiter", "evenhand.plugins.server.backend")
     )
     yield found
     found.close()

@@ -14,12 +14,12 @@ from importlib import import_module
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
-from ...config.server import ServerSection
 from ...errors import UnfitModelError
 from ...extras import need
 from ...text.secrets import remember
 from .faults import FEATURE, BrokenAnswerError, LateError, RedirectError, fault_of
 from .responses import F, read
+from .section import ServerSection
 
 T = TypeVar("T")
 OPENAI_VARIABLES = frozenset({"OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "OPENAI_CUSTOM_HEADERS"})

@@ -7,19 +7,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...config import BackendSection
+from ...generate.backend import TOO_LONG, Ask, Reply, failed
 from ...runfolder.spending import Charge, current
 from ...text.secrets import holds
-from ..backend import TOO_LONG, Ask, Reply, failed
 from .answer_forms import CUT, BrokenChoice, Choice, Response, TokenUsage
 from .bounds import most_tokens
 from .faults import BrokenAnswerError, RejectedError
 from .kept import CachedAnswer, KeptAnswers
-from .keys import secrets_of
 from .model_names import is_same_model
 from .rejections import WRONG, Rejection, rejection
 from .remedies import shortened
 from .requests import REFUSED, Sending
 from .responses import formed, read_json
+from .section import ServerSection
 
 log = logging.getLogger(__name__)
 
@@ -55,7 +55,7 @@ class Exchange:
     """
 
     def __init__(self, section: BackendSection, name: str, sending: Sending, kept: KeptAnswers) -> None:
-        assert section.server is not None
+        assert isinstance(section.server, ServerSection)
         self.server, self.sending, self.kept = section.server, sending, kept
         # changes when the server has loaded an adapter
         self.name = name
@@ -170,7 +170,7 @@ class Exchange:
             else:
                 finish = self._finish(choice, is_full=used is not None and used.completion_tokens >= most_output)
                 reply = self.sending.reply(ask, choice, finish, used.prompt_tokens if used else 0, is_held=is_held)
-                if holds(reply.text, secrets_of([self.server])):
+                if holds(reply.text, self.server.secrets):
                     reply = self.failed(ask, UNREADABLE, "the answer holds the server's key")
                 elif reply.error:
                     reply = self.failed(ask, reply.reason, reply.error)
