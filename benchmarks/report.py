@@ -23,6 +23,7 @@ from ..extras import installed_versions, need
 from ..runfolder.processes import share_processor
 from ..runfolder.stages import RECORDED
 from ..storage import write_json
+from ..text.amounts import significant
 from .measure import Table
 
 FORMAT = "evenhand-benchmark/1"
@@ -245,7 +246,7 @@ def print_table(table: Table, console: rich.console.Console) -> None:
         rows.append([row.name, *times, *ratios, peak, *(f"{text}{star}" if text else "" for text in counts)])
     console.print(_grid(f"{table.title} (median of {table.repeats})", columns, rows))
     for row in table.rows:
-        if row.extrapolated:
+        if row.extrapolated and row.measured_seconds is not None:
             console.print(
                 f"~ {row.name}: {row.extrapolated}; measured {significant(row.measured_seconds)} s, "
                 f"times {row.extrapolated.factor:g}; * counts of the part that was run"
@@ -289,13 +290,3 @@ def _value(value: Any) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     return significant(value) if isinstance(value, float) else str(value)
-
-
-def significant(value: float | None) -> str:
-    """A number with three significant digits, whole numbers from 100 on: "0.0123", "1.10", "68.1", "1,356"."""
-    if value is None:
-        return ""
-    if abs(value) >= 99.95:
-        return f"{value:,.0f}"
-    text = f"{value:#.3g}"
-    return text.rstrip(".")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..text.amounts import disk_size
 from .terminal import console, note, plain_table, say, show
 from .verbs import Verbs
 
@@ -63,12 +64,10 @@ def models(
 
 def _table(model_states: "Sequence[ModelState]", width: int) -> "Table":
     """The models as a table; in a narrow terminal without their hashes, then without their licences, which --json has."""
-    from ..models.cache import gigabytes
-
     columns = {
         "embedded:": [model.name for model in model_states],
         "what for": [model.use for model in model_states],
-        "size": [gigabytes(model.bytes) for model in model_states],
+        "size": [disk_size(model.bytes) for model in model_states],
         "licence": [model.licence for model in model_states],
         "SHA-256": [model.sha256[:12] for model in model_states],
         "state": [model.state for model in model_states],

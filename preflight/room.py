@@ -27,6 +27,7 @@ from ..models import cache_folder, file_at_hand
 from ..records import SummaryRequest
 from ..runfolder.phases import Phase, phases
 from ..storage import is_writable, local_path, read_json
+from ..text.amounts import disk_size
 from ..train.launch import accelerate_config, is_zero3, loses_passes, n_processes
 from ..train.options import accumulation, refuse_passes, trainer_options
 from ..train.reference import REFERENCE_LOGPS
@@ -95,7 +96,7 @@ class RunSize:
     n_requests: Mapping[str, int]
 
     def __str__(self) -> str:
-        return f"{self.candidates:,} candidates of at most {self.most_tokens:,} tokens, about {readable(self.bytes)}"
+        return f"{self.candidates:,} candidates of at most {self.most_tokens:,} tokens, about {disk_size(self.bytes)}"
 
 
 def estimate(recipe: Recipe, samples: Mapping[str, Sequence[SummaryRequest]]) -> RunSize:
@@ -131,18 +132,9 @@ def refuse_too_much(recipe: Recipe, size: RunSize) -> None:
     free = shutil.disk_usage(_existing(recipe.output)).free
     if size.bytes > free:
         raise RecipeError(
-            f"key 'generate.plans': the run would make {size}, and {readable(free)} are free at {recipe.output}; ask for fewer "
+            f"key 'generate.plans': the run would make {size}, and {disk_size(free)} are free at {recipe.output}; ask for fewer "
             "candidates or requests (corpus.train.sample), or choose another output"
         )
-
-
-def readable(n_bytes: float) -> str:
-    """A size as people read it: "3.4 GB"."""
-    for unit in ("bytes", "kB", "MB", "GB", "TB"):
-        if n_bytes < 1000 or unit == "TB":
-            break
-        n_bytes /= 1000
-    return f"{n_bytes:,.0f} {unit}" if n_bytes >= 100 or unit == "bytes" else f"{n_bytes:.1f} {unit}"
 
 
 def prompt_checks(phase: Phase, requests: Sequence[SummaryRequest]) -> Iterator[Check]:
