@@ -13,10 +13,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import rich.box
 import rich.console
 import rich.table
 
+from ..cli.terminal import plain_table
 from ..config.command_line import SingleValues
 from ..errors import EvenhandError
 from ..extras import installed_versions, need
@@ -263,16 +263,8 @@ def print_breakdown(table: Breakdown, console: rich.console.Console) -> None:
 
 
 def _grid(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> rich.table.Table:
-    """A table whose first column is text and whose others are numbers; titles of columns may be broken, cells not."""
-    grid = rich.table.Table(
-        title=title, title_justify="left", title_style="bold", box=rich.box.SIMPLE_HEAD, padding=(0, 1, 0, 0)
-    )
-    for place, name in enumerate(columns):
-        widest = max((len(row[place]) for row in rows), default=0)
-        grid.add_column(name, justify="right" if place else "left", min_width=widest)
-    for row in rows:
-        grid.add_row(*(cell.replace(" ", "\u00a0") for cell in row))
-    return grid
+    """A table whose first column is text and whose others are numbers."""
+    return plain_table(columns, rows, title, numbers=columns[1:])
 
 
 def _ratio(time_ratio: float | None) -> str:

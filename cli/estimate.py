@@ -226,42 +226,24 @@ def _say_cost(work: str, read: float, written: float, cost: float | None) -> Non
     say(f"- {work}: {magnitude(read)} tokens in, at most {magnitude(written)} out; {paid}")
 
 
-def _table(*columns: str, title: str) -> "Table":
-    table = plain_table(title)
-    for place, column in enumerate(columns):
-        is_text = place == 0 or column in {"model", "used by"}
-        table.add_column(column, justify="left" if is_text else "right", overflow="fold", no_wrap=not is_text)
-    return table
-
-
 def _models(needs: "RecipeEstimate") -> "Table":
-    table = _table("model", "parameters", "trained", "GiB", "used by", title="Models")
-    for model in needs.models:
-        table.add_row(
+    rows = (
+        (
             _short(model.name),
             "?" if model.parameters is None else magnitude(model.parameters),
             "-" if model.trained is None else magnitude(model.trained),
             "?" if model.weights is None else gibibytes(model.weights),
             ", ".join(model.used_by),
         )
-    return table
+        for model in needs.models
+    )
+    columns = ("model", "parameters", "trained", "GiB", "used by")
+    return plain_table(columns, rows, "Models", words=("model", "used by"), numbers=columns)
 
 
 def _stages(needs: "RecipeEstimate") -> "Table":
-    table = _table(
-        "stage",
-        "phases",
-        "requests",
-        "model",
-        "prompt",
-        "generated",
-        "PFLOP",
-        "GPUs",
-        "hours",
-        title="\nWork of all phases, in tokens",
-    )
-    for stage in needs.stages:
-        table.add_row(
+    rows = (
+        (
             f"{stage.split} {stage.name}",
             str(stage.phases),
             f"{stage.requests:,}",
@@ -272,35 +254,28 @@ def _stages(needs: "RecipeEstimate") -> "Table":
             str(stage.gpus),
             _known(stage, hours, stage.hours),
         )
-    return table
+        for stage in needs.stages
+    )
+    columns = ("stage", "phases", "requests", "model", "prompt", "generated", "PFLOP", "GPUs", "hours")
+    return plain_table(columns, rows, "\nWork of all phases, in tokens", words=("stage", "model"), numbers=columns)
 
 
 def _training(needs: "RecipeEstimate") -> "Table":
     title = (
         f"\nMemory of training in GiB per GPU, {needs.training[0].gpus} GPUs, passes of {needs.pass_tokens:,} tokens"
     )
-    table = _table(
-        "strategy",
-        "weights",
-        "adapter",
-        "logits",
-        "layers c.",
-        "all c.",
-        "layers",
-        "all",
-        "fits",
-        title=title,
-    )
-    for row in needs.training:
-        mark = " *" if row.is_recipes else ""
-        table.add_row(
-            row.strategy + mark,
+    rows = (
+        (
+            f"{row.strategy}{' *' if row.is_recipes else ''}",
             *map(gibibytes, (row.weights, row.adapter, row.logits)),
             *map(gibibytes, (row.activations["checkpointing"], row.total("checkpointing"))),
             *map(gibibytes, (row.activations["plain"], row.total("plain"))),
             _fits(needs, row),
         )
-    return table
+        for row in needs.training
+    )
+    columns = ("strategy", "weights", "adapter", "logits", "layers c.", "all c.", "layers", "all", "fits")
+    return plain_table(columns, rows, title, numbers=columns[1:])
 
 
 def _fits(needs: "RecipeEstimate", row: "TrainMemory") -> str:
@@ -312,13 +287,14 @@ def _fits(needs: "RecipeEstimate", row: "TrainMemory") -> str:
 
 
 def _engines(needs: "RecipeEstimate") -> "Table":
-    title = f"\nMemory of engines on {needs.device.memory:g} GiB"
-    table = _table("model", "GPUs", "weights GiB", "KV GiB a request", "requests that fit", title=title)
+    rows = []
     for engine in needs.engines:
         kv = engine.kv_of_token * engine.max_model_len
         fit = f"{engine.room / engine.max_model_len:,.0f} of {engine.max_model_len:,} tokens"
-        table.add_row(_short(engine.model), str(engine.gpus), gibibytes(engine.weights), f"{kv / GIB:.2f}", fit)
-    return table
+        rows.append((_short(engine.model), str(engine.gpus), gibibytes(engine.weights), f"{kv / GIB:.2f}", fit))
+    columns = ("model", "GPUs", "weights GiB", "KV GiB a request", "requests that fit")
+    title = f"\nMemory of engines on {needs.device.memory:g} GiB"
+    return plain_table(columns, rows, title, words=("model",), numbers=columns)
 
 
 def _known(stage: "StageEstimate", written: Callable[[float], str], value: float | None) -> str:

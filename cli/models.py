@@ -76,14 +76,7 @@ def _table(model_states: "Sequence[ModelState]", width: int) -> "Table":
         del columns["SHA-256"]
     if width < WIDTH_WITHOUT_HASH:
         del columns["licence"]
-    table = plain_table()
-    for name, cells in columns.items():
-        # a name or a state that is cut says nothing
-        least_width = max(map(len, (name, *cells))) if name in ("embedded:", "state") else None
-        table.add_column(name, no_wrap=True, min_width=least_width)
-    for row in zip(*columns.values(), strict=True):
-        table.add_row(*row)
-    return table
+    return plain_table(list(columns), zip(*columns.values(), strict=True))
 
 
 @app.command(epilog="Example: evenhand models fetch qwen2.5-coder-1.5b-instruct all-mpnet-base-v2")
