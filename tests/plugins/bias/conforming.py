@@ -1,0 +1,12 @@
+"""What of this plug-in is held to what every thing of its kind must do: see tests/conformance.py."""
+
+from typing import Any
+
+
+def read_case(*case: Any) -> Any:
+    import demographic_operations
+
+    return demographic_operations.read_case(*case)
+
+
+VECTORS = {"demographic-bias": read_case}
