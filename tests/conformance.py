@@ -1,8 +1,9 @@
 """What plug-ins bring to tests that hold every thing of a kind to one rule.
 
-Such a test lists the core's things and adds what `tests/plugins/NAME/conforming.py` of each plug-in has under the same name: so it names
-no plug-in, and one that is deleted is held to nothing.
+Such a test lists the core's things and adds what `tests/plugins/NAME/conforming.py` of each plug-in has under the same name:
+so it names no plug-in, and one that is deleted is held to nothing.
 """
+
 from functools import cache
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
