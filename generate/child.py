@@ -1,33 +1,28 @@
 """A replica of generation: `python -m evenhand.generate.child ASSIGNMENT...`; see `apart`."""
 
-import sys
 from collections.abc import Iterator, Sequence
 
 from ..config.recipe_file import load_recipe
-from ..runfolder import replicas
 from ..runfolder.assignments import Assignment
 from ..runfolder.phases import open_phase
+from ..runfolder.replicas import AssignedTask
+from ..runfolder.tasks import run_assigned
 from .batches import JournalContents, JournalLine
 from .rounds import Round
 from .stage import generate_stage, make_batches, phase_requests
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Generate; the exit code."""
-    assignment, _ = Assignment.read(arguments)
-
-    def work(batches: Iterator[replicas.AssignedTask]) -> None:
-        phase = open_phase(load_recipe(assignment.recipe), assignment.phase)
-        with assignment.held(phase.recipe):
-            requests = phase_requests(phase)
-            journal = assignment.journal(generate_stage(phase, requests), JournalLine)
-            contents = JournalContents([journal], requests.sides())
-            make_batches(phase, requests, _not_done(batches, contents), journal, contents)
-
-    return replicas.be_replica(work, assignment.failure)
+def work(assignment: Assignment, _: Sequence[str], batches: Iterator[AssignedTask]) -> None:
+    """Generate."""
+    phase = open_phase(load_recipe(assignment.recipe), assignment.phase)
+    with assignment.held(phase.recipe):
+        requests = phase_requests(phase)
+        journal = assignment.journal(generate_stage(phase, requests), JournalLine)
+        contents = JournalContents([journal], requests.sides())
+        make_batches(phase, requests, _not_done(batches, contents), journal, contents)
 
 
-def _not_done(batches: Iterator[replicas.AssignedTask], contents: JournalContents) -> Iterator[range]:
+def _not_done(batches: Iterator[AssignedTask], contents: JournalContents) -> Iterator[range]:
     for places, beside in batches:
         # the replica before this one may have finished it, and died before it could say so
         if places.start not in contents.done:
@@ -36,4 +31,4 @@ def _not_done(batches: Iterator[replicas.AssignedTask], contents: JournalContent
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    run_assigned(work)
