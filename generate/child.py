@@ -1,4 +1,4 @@
-"""A replica of generation: `python -m evenhand.generate.child ASSIGNMENT...`; see `apart`."""
+"""A replica of generation: `python -m evenhand.generate.child ASSIGNMENT...`; see `replicas`."""
 
 from collections.abc import Iterator, Sequence
 

@@ -32,12 +32,12 @@ from ..runfolder.stages import Counts, Receipt, Stage
 from ..runfolder.strays import begin_shard, say_strays
 from ..storage import digest, make_folder, whole_file, write_jsonl, write_record
 from . import drafts
-from .apart import generate_apart, is_apart
 from .backend import ANOTHER_MODEL, READ_IN_PART, Backend, Usage
 from .backends import NO_MODEL, open_backend_of, signature_of
 from .batches import FinishedBatch, JournalContents, JournalLine, batch_name, journals_of
 from .method import Draw, DrawnReply, Job, draw_seed, draws
 from .methods import METHODS, blamed_method, refuse_mistakes
+from .replicas import generate_apart, is_apart
 from .reply_text import THOUGHT, TRAILING
 from .requests import Requests, refuse_fixed_documents
 from .rounds import KeptRounds
@@ -237,15 +237,9 @@ def make_batches(
     journal: Journal[JournalLine],
     contents: JournalContents,
 ) -> None:
-    """Make the candidates of batches in this process, whose journal keeps the rounds of each until it has the batch's own line.
+    """Make batches in this process, whose journal keeps the rounds of each until it has the batch's own line.
 
-    Args:
-        phase: its candidates are made.
-        requests: of the phase.
-        batches: places of the requests; to ask for the first one is to say that the model is open, and for the next one that the
-            last is in the journal.
-        journal: of this process.
-        contents: has the rounds of batches that were under way.
+    To ask for the first batch is to say that the model is open, and for the next one that the last is in the journal.
     """
     order = draws(phase.plans)
     with closing(open_backend_of(phase)) as backend:

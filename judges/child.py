@@ -1,4 +1,4 @@
-"""Judges that hold one model: `python -m evenhand.judges.child ASSIGNMENT... JUDGE...`; see `apart`."""
+"""Judges that hold one model: `python -m evenhand.judges.child ASSIGNMENT... JUDGE...`; see `replicas`."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence

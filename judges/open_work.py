@@ -81,18 +81,9 @@ def judge_open(
     cache: VerdictCache,
     journal: Journal[JudgedBatch],
 ) -> Iterator[Counter[str]]:
-    """Ask judges that hold one model together, or none, in this process; the model is closed in the end.
+    """Put what batches lack into the journal; how much of each is new, by judge, when the journal has it.
 
-    Args:
-        phase: its candidates are judged.
-        group: the judges.
-        batches: candidates; to ask for the next batch is to say that the journal has what the last one lacked.
-        done: what the journals have.
-        cache: of verdicts.
-        journal: of this process.
-
-    Yields:
-        How much of each batch is new, by judge.
+    The judges hold one model together, or none, which is closed in the end.
     """
     with ExitStack() as models:
         for judge in group:

@@ -4,7 +4,7 @@ Candidates go to the judges in fixed batches of requests. Judges that ask one la
 document is run once for all of its rubrics and candidates; every other judge is asked alone. What came of a batch is one line of
 the journal, so an interrupted run redoes only the batch that was in flight, and in the same company. Judges on one model follow
 each other batch by batch. Where there are several models, or several engines of one, each is loaded by a process of its own
-(`apart`); one whose verdicts are all in the cache is never loaded.
+(`replicas`); one whose verdicts are all in the cache is never loaded.
 """
 
 from collections import Counter
@@ -30,7 +30,6 @@ from ..runfolder.stages import Counts, Receipt, Stage, left_by
 from ..runfolder.strays import begin_shard, say_strays
 from ..storage import listed, whole_file, write_record
 from . import open_judges
-from .apart import judge_apart, teams_of
 from .asking import AskingJudge, by_model
 from .batch import JudgedBatch
 from .cache import VerdictCache
@@ -38,6 +37,7 @@ from .journals import Told, done_by, journals_of
 from .judge import Judge
 from .open_work import Done, batches_of, judge_open, keep_last, of_others, size_of
 from .overflow import was_cut
+from .replicas import judge_apart, teams_of
 from .rubric import was_greedy, was_guided
 
 
