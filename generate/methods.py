@@ -1,12 +1,11 @@
 """The methods by name: those of the core, and what packages bring."""
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, nullcontext
 
 from ..doors import Door, blamed
 from ..errors import PluginError
 from . import chain_of_thought, python_method, shuffled, thinned, zero_shot
-from .backend import reply_mistake
+from .backend import Reply, reply_mistake
 from .method import Job, Method
 
 CORE: dict[str, Method] = {
@@ -19,29 +18,18 @@ CORE: dict[str, Method] = {
 METHODS: Door[Method] = Door("methods", "method", lambda thing: isinstance(thing, Method), CORE)
 
 
-def blamed_method(name: str) -> AbstractContextManager[None]:
-    """Stand around a method's work; see `blamed` where it is another package's.
+def packaged_replies(job: Job, package: str) -> list[list[Reply]]:
+    """The replies of another package's method, one for each draw of each request.
 
     Raises:
-        PluginError: it is, and raised something.
+        PluginError: it raised something or gave anything else.
     """
-    package = METHODS.package(name)
-    return nullcontext() if package is None else blamed(_label(name, package))
-
-
-def refuse_mistakes(job: Job, replies: object) -> None:
-    """Refuse anything but a reply for each draw of each request.
-
-    Raises:
-        PluginError: the method is another package's, and gave something else.
-    """
-    package = METHODS.package(job.method)
-    if package is not None and (mistake := next(_mistakes(job, replies), None)):
-        raise PluginError(f"{_label(job.method, package)} {mistake}")
-
-
-def _label(name: str, package: str) -> str:
-    return f"method {name!r} of package {package}"
+    label = f"method {job.method!r} of package {package}"
+    with blamed(label):
+        replies = METHODS[job.method].summarise(job)
+    if mistake := next(_mistakes(job, replies), None):
+        raise PluginError(f"{label} {mistake}")
+    return replies
 
 
 def _mistakes(job: Job, replies: object) -> Iterator[str]:
