@@ -4,8 +4,8 @@ import pytest
 from method_runs import Noting, job, make_recipe, order, seeds_of
 
 from evenhand.config import CorpusSection, TaskSection
-from evenhand.generate.chain_of_thought import summarise
 from evenhand.generate.requests import build_requests
+from evenhand.plugins.chain_of_thought.method import summarise
 
 WRITTEN = {
     "First list the key points": "It is cheap.",

@@ -4,15 +4,16 @@ A call for each step instead of one long reply: nothing need be found in a text,
 Source: docs/papers.md#ri-extras.
 """
 
-from ..config.methods import ChainOfThoughtSection
-from ..prompts import load_template
-from .backend import Reply
-from .method import Job, Method
-from .reply_text import answer_of
-from .requests import PROMPTS
-from .threads import Call, Thread, ask_round, candidates, follow_up, going, open_threads
+from pathlib import Path
 
-FOLDER = PROMPTS / "chain-of-thought"
+from ...generate.backend import Reply
+from ...generate.method import Job, Method
+from ...generate.reply_text import answer_of
+from ...generate.threads import Call, Thread, ask_round, candidates, follow_up, going, open_threads
+from ...prompts import load_template
+from .sections import ChainOfThoughtSection
+
+FOLDER = Path(__file__).parent / "prompts"
 # the steps in order: a round each, its role the name of its prompt; and whether what comes is a summary
 STEPS = (("points", False), ("summary", True), ("critique", False), ("revise", True))
 

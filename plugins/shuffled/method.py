@@ -5,14 +5,13 @@ the request's own prompt and all summaries.
 Source: docs/papers.md#ri-extras.
 """
 
-from ..config import Recipe
-from ..config.methods import ShuffledSection
-from ..prompts import load_template, section
-from ..records import DocumentSet, Message, SummaryRequest
-from .backend import Reply
-from .method import Job, Method
-from .requests import PROMPTS, build_requests
-from .threads import (
+from pathlib import Path
+
+from ...config import Recipe
+from ...generate.backend import Reply
+from ...generate.method import Job, Method
+from ...generate.requests import build_requests
+from ...generate.threads import (
     Call,
     Thread,
     ask_round,
@@ -22,8 +21,11 @@ from .threads import (
     open_threads,
     quoted_summary,
 )
+from ...prompts import load_template, section
+from ...records import DocumentSet, Message, SummaryRequest
+from .sections import ShuffledSection
 
-STEPS = PROMPTS / "shuffled"
+STEPS = Path(__file__).parent / "prompts"
 
 
 def rotations(n: int, most: int | None) -> list[int]:

@@ -7,7 +7,7 @@ from method_runs import Noting, job, make_recipe, order, seeds_of
 
 from evenhand.config import CorpusSection, TaskSection
 from evenhand.generate.requests import build_requests
-from evenhand.generate.shuffled import rotated, rotations, summarise
+from evenhand.plugins.shuffled.method import rotated, rotations, summarise
 
 
 def answer(ask):
