@@ -2,7 +2,7 @@
 
 import inspect
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
@@ -123,7 +123,23 @@ def refuse_repeated(command: Any, context: Any, arguments: list[str]) -> None:
         raise DataError(mistakes)
 
 
+# option -> options that stand after it
+FurtherOptions = Callable[[], Mapping[str, Sequence[inspect.Parameter]]]
+
+
 class _Verb(TyperCommand):
+    @property
+    def params(self) -> list[Any]:  # type: ignore[override]
+        """Its parameters; those that plug-ins bring are asked for with them, so that a list of verbs imports none."""
+        if build := getattr(self.callback, "with_further", None):
+            command = build()
+            self.callback, self._params = command.callback, command.params
+        return self._params
+
+    @params.setter
+    def params(self, params: list[Any]) -> None:
+        self._params = params
+
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         refuse_repeated(self, ctx, args)
         return super().parse_args(ctx, args)
@@ -156,23 +172,47 @@ class Verbs(typer.Typer):
     def __init__(self, **options: Any) -> None:
         super().__init__(cls=_Family, **options)
 
-    def command(self, name: str | None = None, **options: Any) -> Callable[[F], F]:
-        """Register a function as a verb; see `typer.Typer.command`."""
+    def command(
+        self, name: str | None = None, *, further: FurtherOptions | None = None, **options: Any
+    ) -> Callable[[F], F]:
+        """Register a function as a verb; see `typer.Typer.command`.
+
+        Args:
+            name: of the verb.
+            further: options that the function takes by any name, which are asked for when the verb is run or its help shown.
+            options: as typer has them.
+        """
         register = super().command(name, cls=_Verb, **options)
 
         def add(function: F) -> F:
-            @wraps(function)
-            def verb(**arguments: Any) -> Any:
-                _refuse_addresses(arguments.values())
-                return function(**{name: value for name, value in arguments.items() if name in signature.parameters})
+            verb = _verb_of(function, {})
+            if further is not None:
 
-            signature = inspect.signature(function)
-            options = [*([RUN_CODE] if RECIPES & signature.parameters.keys() else []), *OPTIONS]
-            verb.__signature__ = signature.replace(  # type: ignore[attr-defined]
-                parameters=[*signature.parameters.values(), *options]
-            )
-            verb.__annotations__ = function.__annotations__ | {option.name: option.annotation for option in options}
+                def with_further() -> Any:
+                    whole = typer.Typer(add_completion=False)
+                    whole.command(name, cls=_Verb, **options)(_verb_of(function, further()))
+                    return typer.main.get_command(whole)
+
+                verb.with_further = with_further  # type: ignore[attr-defined]
             register(verb)
             return function
 
         return add
+
+
+def _verb_of(function: Callable[..., Any], further: Mapping[str, Sequence[inspect.Parameter]]) -> Callable[..., Any]:
+    """What typer calls in the function's place, with further options and those of every verb."""
+
+    @wraps(function)
+    def verb(**arguments: Any) -> Any:
+        _refuse_addresses(arguments.values())
+        return function(**{name: value for name, value in arguments.items() if name in names})
+
+    signature = inspect.signature(function)
+    own = [option for option in signature.parameters.values() if option.kind is not inspect.Parameter.VAR_KEYWORD]
+    own = [option for before in own for option in (before, *further.get(before.name, ()))]
+    names = {option.name for option in own}
+    added = [*([RUN_CODE] if RECIPES & signature.parameters.keys() else []), *OPTIONS]
+    verb.__signature__ = signature.replace(parameters=[*own, *added])  # type: ignore[attr-defined]
+    verb.__annotations__ = {option.name: option.annotation for option in (*own, *added)}
+    return verb

@@ -11,19 +11,20 @@ from audit_inputs import ATTRIBUTE, make_input, make_set, shares_of
 from evenhand.benchmarks.calibration import SYLLABLES, coverage
 from evenhand.benchmarks.calibration_tone import Plain
 from evenhand.config.fairness import MatcherSection
-from evenhand.corpora.reordered import turned_places
 from evenhand.evaluation.audit.build import build_audit
-from evenhand.evaluation.audit.findings import MOST_WORDS, order_sentence
-from evenhand.evaluation.audit.order import Order
+from evenhand.evaluation.audit.findings import MOST_WORDS
 from evenhand.evaluation.audit.page import page
 from evenhand.evaluation.audit.plan import AuditPlan
-from evenhand.evaluation.audit.tone import Tone
 from evenhand.evaluation.pages.blocks import Heading, Items, Prose, tables
-from evenhand.fairness.groups.order import THIRDS
 from evenhand.judges.measures import open_matcher
 from evenhand.plugins.bias.demographic.word_lists import WordLists
 from evenhand.plugins.bias.word_list_family import ListedWords
 from evenhand.plugins.opinions.family import Opinions
+from evenhand.plugins.order.family import Order
+from evenhand.plugins.order.page import order_sentence
+from evenhand.plugins.order.places import turned_places
+from evenhand.plugins.order.thirds import THIRDS
+from evenhand.plugins.tone.family import Tone
 from evenhand.resampling import Bootstrap
 
 N_AUDITS = 120

@@ -6,13 +6,12 @@ from evenhand.evaluation.audit.contents import NO_GAP, Audit, AuditNumber, Chanc
 from evenhand.evaluation.audit.findings import MOST_WORDS, representation, system_note
 from evenhand.evaluation.audit.kinds import (
     BUR,
-    PLACE_IN_SUMMARIES,
     SHARE_IN_SOURCES,
     SHARE_IN_SUMMARIES,
-    TONE_IN_SUMMARIES,
 )
-from evenhand.number import Number
 from evenhand.plugins.bias.word_list_family import WORDS_COMPARED
+from evenhand.plugins.order.family import PLACE_IN_SUMMARIES
+from evenhand.plugins.tone.family import TONE_IN_SUMMARIES
 
 NOTES = {"base": "fair enough", "mine": "x", "more": "x", "fourth": "x", "fifth": "x"}
 SYSTEMS = [system_note(system) for system in make_input(two_sided(1), **{name: [""] for name in NOTES}).systems]
@@ -42,9 +41,9 @@ def number(
     )  # fmt: skip
 
 
-def titled(numbers, represented, votes, systems, effects=()):
+def titled(numbers, represented, votes, systems):
     """The title of an audit that says all that."""
-    parts = {"numbers": numbers, "represented": represented, "votes": votes, "systems": systems, "orders": effects}
+    parts = {"numbers": numbers, "represented": represented, "votes": votes, "systems": systems}
     return findings.title(Audit.model_construct(**parts))
 
 
@@ -239,10 +238,6 @@ def test_shares_alone_head_the_page_where_they_were_measured():
     assert titled(bare, [none], [], SYSTEMS[:1]).startswith("No stance is clearly spoken of less kindly")
 
 
-def effect(place, gap, verdict="no clear difference"):
-    return Number(measure="place", side=place, value=gap, n_sets=9, verdict=verdict)
-
-
 VALUES = [f"value{n}" for n in range(12)]
 LESS = [number(value, 0.05, gap=-0.03, verdict="lower") for value in VALUES]
 # title, and what it must say
@@ -264,16 +259,13 @@ HEADLINES = {
     "nobody of several": (([number("left", 0.5, gap=0.1)], ()), 3, "Nobody"),
     "few of several": (([number("left", 0.5, gap=0.1)], (), [vote("too few sets")]), 2, "Too few sets"),
     "wordless": (((), ()), 5, "has a word"),
-    "orders": (((), (), (), [effect("first third", -0.1, "lower"), effect("last third", 0.2, "higher")]), 3, "first third"),
-    "unclear orders": (((), (), (), [effect("first third", -0.1)]), 3, "no third"),
-    "unmoved": (((), (), (), [effect("first third", None)]), 3, "cannot be separated"),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize(("given", "n_systems", "said"), HEADLINES.values(), ids=HEADLINES)
 def test_every_kind_of_headline_is_short(given, n_systems, said):
-    numbers, represented, votes, effects = (*given, *((), ())[len(given) - 2 :])
-    found = titled(numbers, represented, votes, SYSTEMS[:n_systems], effects)
+    numbers, represented, votes = (*given, *((),)[len(given) - 2 :])
+    found = titled(numbers, represented, votes, SYSTEMS[:n_systems])
     assert said in found
     assert len(found.split()) <= MOST_WORDS, found
     assert not found.endswith(".")

@@ -15,13 +15,13 @@ from evenhand.evaluation.audit.contents import AuditNumber, ChanceGap, Vote
 from evenhand.evaluation.audit.coverage import UnitCoverage
 from evenhand.evaluation.audit.figures import Figures, Measured
 from evenhand.evaluation.audit.kinds import SHARE_IN_SOURCES, SHARE_IN_SUMMARIES, SHARE_OF_DOCUMENTS, Measure, Quantity
-from evenhand.evaluation.audit.order import Order
 from evenhand.evaluation.audit.page import page
 from evenhand.evaluation.audit.pairs import Pair
 from evenhand.evaluation.audit.plan import AuditPlan
 from evenhand.evaluation.pages import html
 from evenhand.evaluation.significance import Concluded, flipped
 from evenhand.judges.measures import open_entailer
+from evenhand.plugins.order.family import Order
 from evenhand.resampling import Bootstrap
 
 PLAN = AuditPlan(bootstrap=Bootstrap(resamples=50), n_examples=1)

@@ -6,12 +6,12 @@ from audit_inputs import ATTRIBUTE, make_input, make_set, shares_of
 
 from evenhand.config.fairness import MatcherSection
 from evenhand.evaluation.audit.build import build_audit
-from evenhand.evaluation.audit.order import BLOCKS, NO_MATCH, ONE_DOCUMENT, Order
 from evenhand.evaluation.audit.page import page
 from evenhand.evaluation.audit.plan import AuditPlan
 from evenhand.evaluation.pages.blocks import Heading, Prose
 from evenhand.fairness.groups.masses import Unscored
 from evenhand.judges.measures import open_matcher
+from evenhand.plugins.order.family import BLOCKS, NO_MATCH, ONE_DOCUMENT, Order
 from evenhand.resampling import Bootstrap
 
 ORDER = Order(open_matcher(MatcherSection(kind="words")))
