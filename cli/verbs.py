@@ -2,7 +2,7 @@
 
 import inspect
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
@@ -24,13 +24,19 @@ UsageError: Any = typer.BadParameter.__base__
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def _refuse_addresses(values: Iterable[Any]) -> None:
+def _is_path(parameter: Any) -> bool:
+    # versions of typer before 0.29 make it a Path when the verb is called
+    return getattr(getattr(parameter, "type", None), "name", "") in PATHS
+
+
+def _refuse_addresses(command: Any, values: Mapping[str, Any]) -> None:
     """Refuse an address in the place of a file or folder, which would be one of that name here."""
     mistakes = [
         f"{entry}: {mistake}"
-        for value in values
-        for entry in (value if isinstance(value, list) else [value])
-        if isinstance(entry, Path) and (mistake := no_disk(entry))
+        for parameter in command.params
+        for value in [values.get(parameter.name)]
+        for entry in (value if isinstance(value, list | tuple) else [value])
+        if (isinstance(entry, Path) or _is_path(parameter)) and entry and (mistake := no_disk(entry))
     ]
     if mistakes:
         raise DataError(listed(mistakes))
@@ -73,14 +79,26 @@ RunCode = Annotated[
         help="Run code (kind: python, method: python) that the recipe of a run folder names. Read it first.",
     ),
 ]
-# the last option of verbs that read a recipe
-RUN_CODE = inspect.Parameter("run_code", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=RunCode)
+# parameters of verbs that read a recipe, of which the first of the shared options is one
 RECIPES = {"recipe", "recipes", "judges"}
-# the last options of every verb
-OPTIONS = [
-    inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=False, annotation=annotation)
-    for name, annotation in (("quiet", Quiet), ("verbose", Verbose))
-]
+# names of the types of parameters that are files or folders
+PATHS = {"path", "file", "directory"}
+
+
+def _shared(run_code: RunCode = False, quiet: Quiet = False, verbose: Verbose = False) -> None:
+    """Take the last options of every verb, which their functions need not know."""
+
+
+def _options() -> list[Any]:
+    app = typer.Typer(add_completion=False)
+    app.command()(_shared)
+    options: list[Any] = typer.main.get_command(app).params
+    for option in options:
+        option.expose_value = False
+    return options
+
+
+OPTIONS = _options()
 
 
 class _AllValues:
@@ -128,10 +146,14 @@ FurtherOptions = Callable[[], Mapping[str, Sequence[inspect.Parameter]]]
 
 
 class _Verb(TyperCommand):
+    def __init__(self, *arguments: Any, params: list[Any], **options: Any) -> None:
+        reads_recipe = any(parameter.name in RECIPES for parameter in params)
+        super().__init__(*arguments, params=[*params, *OPTIONS[not reads_recipe :]], **options)
+
     @property
     def params(self) -> list[Any]:  # type: ignore[override]
         """Its parameters; those that plug-ins bring are asked for with them, so that a list of verbs imports none."""
-        if build := getattr(self.callback, "with_further", None):
+        if build := getattr(self.callback, "build", None):
             command = build()
             self.callback, self._params = command.callback, command.params
         return self._params
@@ -141,8 +163,11 @@ class _Verb(TyperCommand):
         self._params = params
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        refuse_repeated(self, ctx, args)
-        return super().parse_args(ctx, args)
+        with _visible_refusals():
+            refuse_repeated(self, ctx, args)
+            rest = super().parse_args(ctx, args)
+        _refuse_addresses(self, ctx.params)
+        return rest
 
 
 class _Family(TyperGroup):
@@ -151,9 +176,9 @@ class _Family(TyperGroup):
             refuse_repeated(self, ctx, args)
             return super().parse_args(ctx, args)
 
-    def invoke(self, ctx: Any) -> Any:
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         with _visible_refusals():
-            return super().invoke(ctx)
+            return super().resolve_command(ctx, args)
 
 
 @contextmanager
@@ -179,40 +204,39 @@ class Verbs(typer.Typer):
 
         Args:
             name: of the verb.
-            further: options that the function takes by any name, which are asked for when the verb is run or its help shown.
+            further: options that the function takes by any name, asked for when the verb is run or its help shown.
             options: as typer has them.
         """
         register = super().command(name, cls=_Verb, **options)
+        if further is None:
+            return register
+
+        def build(function: Callable[..., Any]) -> Any:
+            app = typer.Typer(add_completion=False)
+            app.command(name, cls=_Verb, **options)(_with_options(function, further()))
+            return typer.main.get_command(app)
 
         def add(function: F) -> F:
-            verb = _verb_of(function, {})
-            if further is not None:
-
-                def with_further() -> Any:
-                    whole = typer.Typer(add_completion=False)
-                    whole.command(name, cls=_Verb, **options)(_verb_of(function, further()))
-                    return typer.main.get_command(whole)
-
-                verb.with_further = with_further  # type: ignore[attr-defined]
+            verb = _with_options(function, {})
+            verb.build = lambda: build(function)  # type: ignore[attr-defined]
             register(verb)
             return function
 
         return add
 
 
-def _verb_of(function: Callable[..., Any], further: Mapping[str, Sequence[inspect.Parameter]]) -> Callable[..., Any]:
-    """What typer calls in the function's place, with further options and those of every verb."""
+def _with_options(
+    function: Callable[..., Any], further: Mapping[str, Sequence[inspect.Parameter]]
+) -> Callable[..., Any]:
+    """What typer calls in the place of a function that takes options by any name: these stand for any."""
 
     @wraps(function)
     def verb(**arguments: Any) -> Any:
-        _refuse_addresses(arguments.values())
-        return function(**{name: value for name, value in arguments.items() if name in names})
+        return function(**arguments)
 
     signature = inspect.signature(function)
     own = [option for option in signature.parameters.values() if option.kind is not inspect.Parameter.VAR_KEYWORD]
-    own = [option for before in own for option in (before, *further.get(before.name, ()))]
-    names = {option.name for option in own}
-    added = [*([RUN_CODE] if RECIPES & signature.parameters.keys() else []), *OPTIONS]
-    verb.__signature__ = signature.replace(parameters=[*own, *added])  # type: ignore[attr-defined]
-    verb.__annotations__ = {option.name: option.annotation for option in (*own, *added)}
+    options = [option for before in own for option in (before, *further.get(before.name, ()))]
+    verb.__signature__ = signature.replace(parameters=options)  # type: ignore[attr-defined]
+    verb.__annotations__ = {option.name: option.annotation for option in options}
     return verb
