@@ -255,7 +255,7 @@ def env() -> None:
 
 # verbs of the core, in the order of --help
 CORE: dict[str, Verb] = {
-    "audit": Verb(audit.audit, SUMMARIES, audit.EXAMPLE, at_end=True),
+    "audit": Verb(audit.audit, SUMMARIES, audit.EXAMPLE, at_end=True, further=audit.plugin_options),
     "score": Verb(score.score, SUMMARIES, score.EXAMPLE),
     "validate": Verb(validate, RUNS, "Example: evenhand validate recipes/quickstart.yaml --set rounds=2"),
     "estimate": Verb(estimate.estimate, RUNS, estimate.EXAMPLE),

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from evenhand.fairness.groups.tone import SourceTone, tones
+from evenhand.plugins.tone.measure import SourceTone, tones
 
 # value 0 has "tea" in praise, value 1 has "bus" in blame; both say "staff"
 SOURCE = SourceTone([(["tea", "staff"], 1.0, 0.0), (["tea"], 1.0, 1.0), (["bus", "staff"], 0.0, 2.0)], [0, 0, 1], 2)

@@ -2,14 +2,13 @@ import pytest
 from audit_inputs import make_input, make_set
 
 from evenhand.evaluation.audit.build import build_audit
-from evenhand.evaluation.audit.kinds import TONE_IN_SUMMARIES
 from evenhand.evaluation.audit.named import AUDIT_PAGE
 from evenhand.evaluation.audit.page import page
 from evenhand.evaluation.audit.plan import AuditPlan
-from evenhand.evaluation.audit.tone import SILENT, Tone
 from evenhand.evaluation.pages.blocks import tables
 from evenhand.fairness.content_tokens import content_tokens
 from evenhand.fairness.groups.masses import Unscored
+from evenhand.plugins.tone.family import SILENT, TONE_IN_SUMMARIES, Tone
 from evenhand.resampling import Bootstrap
 
 PLAN = AuditPlan(measures=("tone",), bootstrap=Bootstrap(level=0.95, resamples=100, seed=0))

@@ -5,15 +5,15 @@ docs/fairness.md#tone.
 from collections.abc import Sequence
 from typing import Protocol
 
-from ...config.fairness import ToneSection
 from ...extras import need
 from ...fairness.groups.tokens import open_nltk
+from ...judges.encoder import EncoderAligner
+from ...judges.shared import NoModel, OneModel, SharedModels
 from ...models import signature
 from ...storage import digest
 from ...text import words
 from ...text.forms import VERSION, normal_form
-from ..encoder import EncoderAligner
-from ..shared import NoModel, OneModel, SharedModels
+from .section import ToneSection
 
 FEATURE = "tone by 'vader'"
 # sentences between which the encoder places others

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from .coverage import over
+from ...fairness.groups.coverage import over
 
 Floats = NDArray[np.float64]
 

@@ -1,10 +1,12 @@
 import json
 
 import pytest
+from audit_inputs import ATTRIBUTE, two_sided, write_sets, write_summaries
 
 from evenhand.corpora import read_document_sets
-from evenhand.corpora.reordered import read_places, turned, turned_places
 from evenhand.errors import DataError
+from evenhand.evaluation.audit.input import AuditFiles, SystemFiles, read_input
+from evenhand.plugins.order.places import read_places, turned, turned_places, with_places
 from evenhand.records import Document, DocumentSet
 
 
@@ -37,3 +39,20 @@ def test_a_file_of_other_documents_is_refused(tmp_path, there):
     path.write_text(json.dumps(json.loads(there.model_dump_json())) + "\n")
     with pytest.raises(DataError, match="set s is not there with the same documents"):
         read_places(path, [made(6)], "side")
+
+
+def asked(documents, summaries, order):
+    systems = tuple((path.stem, path) for path in summaries)
+    return AuditFiles(
+        documents, ATTRIBUTE, summaries=systems, of_families=(SystemFiles((("turn", order),), with_places),)
+    )
+
+
+def test_an_order_that_is_the_documents_own_is_refused(tmp_path):
+    documents = write_sets(tmp_path / "docs.jsonl", two_sided(2))
+    files = [write_summaries(tmp_path / f"{name}.jsonl", {"set-0": "x", "set-1": "y"}) for name in ("given", "turn")]
+    with pytest.raises(DataError, match=r"--order turn=.*: has the documents in the same order as"):
+        read_input(asked(documents, files, documents))
+    turned_sets = [each.model_copy(update={"documents": each.documents[::-1]}) for each in two_sided(2)]
+    found = read_input(asked(documents, files, write_sets(tmp_path / "turned.jsonl", turned_sets)))
+    assert found.systems[1].places == {"set-0": (2, 1, 0), "set-1": (2, 1, 0)}

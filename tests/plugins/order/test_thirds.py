@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from evenhand.corpora.reordered import turned_places
-from evenhand.fairness.groups.order import (
+from evenhand.plugins.order.places import turned_places
+from evenhand.plugins.order.thirds import (
     by_third,
     can_be_told,
     expected_within,

@@ -6,12 +6,12 @@ from audit_inputs import ATTRIBUTE, make_input, make_set, shares_of
 
 from evenhand.config.fairness import MatcherSection
 from evenhand.evaluation.audit.build import build_audit
-from evenhand.evaluation.audit.order import BLOCKS, NO_MATCH, ONE_DOCUMENT, Order
 from evenhand.evaluation.audit.page import page
 from evenhand.evaluation.audit.plan import AuditPlan
 from evenhand.evaluation.pages.blocks import Heading, Prose
 from evenhand.fairness.groups.masses import Unscored
 from evenhand.judges.measures import open_matcher
+from evenhand.plugins.order.family import BLOCKS, NO_MATCH, ONE_DOCUMENT, Order
 from evenhand.resampling import Bootstrap
 
 ORDER = Order(open_matcher(MatcherSection(kind="words")))
@@ -164,3 +164,13 @@ def test_the_gap_in_the_order_of_the_file_is_of_place_and_documents_together_and
         each.lead for each in page(found).body if isinstance(each, Heading) and each.text == "Place or documents"
     )
     assert "documents written alike" in lead
+
+
+def test_places_of_systems_in_orders_without_a_common_set_are_not_told_apart():
+    sets = [one_set("left", "right", "left", name=f"s{k}") for k in range(4)]
+    given = make_input(sets, first=["Apple.", "Apple.", None, None], second=[None, None, "Apple.", "Apple."])
+    orders = [{each.id: places for each in sets} for places in ((0, 1, 2), (2, 0, 1))]
+    given = replace(given, systems=tuple(replace(s, places=its) for s, its in zip(given.systems, orders, strict=True)))
+    found = build_audit(given, PLAN, [shares_of(given.values), ORDER])
+    assert {each.value for each in found.orders} == {None}
+    assert found.title == "Place and documents cannot be separated: documents do not stand in all thirds"

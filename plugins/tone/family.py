@@ -1,4 +1,4 @@
-"""Tone: whether a summary speaks of each value as positively as that value's documents do; see `fairness.groups.tone`.
+"""Tone: whether a summary speaks of each value as positively as that value's documents do; see `plugins.tone.measure`.
 
 Equal room in hostile words passes every other family.
 """
@@ -9,15 +9,24 @@ from itertools import groupby
 
 import numpy as np
 
+from ...config.section import Section
+from ...evaluation.audit.family import CommandOption, FamilyKind, FamilyPage, GroupTable, Opening, Wording
+from ...evaluation.audit.figures import Figures, Floats, in_order, most, quantities_of, reasons
+from ...evaluation.audit.kinds import (
+    NumberKind,
+    Side,
+    SummaryUnit,
+    TakenApart,
+)
 from ...fairness.groups.masses import EMPTY_SUMMARY, Unscored
-from ...fairness.groups.tone import N_COLUMNS, SourceTone, Toned, expected_between, tones
 from ...fairness.labelled import LabelledSummary
-from ...judges.measures.tone import ToneScorer
 from ...text import sentences as split_sentences
-from .family import FamilyKind, FamilyPage, GroupTable, Opening, Wording
-from .figures import Figures, Floats, in_order, most, quantities_of, reasons
-from .kinds import TONE_IN_SOURCES, TONE_IN_SUMMARIES, NumberKind, Side, SummaryUnit, TakenApart
+from .measure import N_COLUMNS, SourceTone, Toned, expected_between, tones
+from .scorers import ToneScorer, open_tone
+from .section import ToneSection
 
+TONE_IN_SOURCES = NumberKind("tone in sources", is_tested=False)
+TONE_IN_SUMMARIES = NumberKind("tone in summaries", is_tested=False, only_names=True)
 ROWS = (TONE_IN_SOURCES, TONE_IN_SUMMARIES)
 SAME_WORDS = "sentences of the documents with the same words"
 SILENT = "no toned sentence with a word of one value alone"
@@ -141,10 +150,18 @@ class Tone:
         return sums.reshape(*sums.shape[:-1], len(self.values), N_COLUMNS)
 
 
+class ToneOptions(Section):
+    """Options of the audit's measure."""
+
+    # what tells the tone of a sentence
+    tone: ToneSection = ToneSection()
+
+
 def _opened(opening: Opening) -> Tone:
-    tools = opening.tools
-    assert tools.tone is not None and tools.words is not None, "it uses the scorer of tone and the matcher"
-    return Tone(tools.tone, tools.words.tokens, tools.words.signature, opening.audited.values)
+    options, words = opening.options, opening.tools.words
+    assert isinstance(options, ToneOptions) and words is not None, "of its own kind, and it uses the matcher"
+    scorer = open_tone(options.tone, opening.tools.models)
+    return Tone(scorer, words.tokens, words.signature, opening.audited.values)
 
 
 # on request: what tells tone is weak
@@ -152,7 +169,20 @@ FAMILY = FamilyKind(
     _opened,
     ROWS,
     other_names=("sentiment", "framing"),
-    uses=("matcher", "tone"),
+    uses=("matcher",),
+    options=ToneOptions,
+    are_requests=False,
+    command_options=(
+        CommandOption(
+            "tone",
+            str | None,
+            "What tells tone. vader, the default: a lexicon, needs NLTK's data, English; encoder: the embedded sentence "
+            "encoder; or a YAML file: kind: lexicon with positive and negative words of your own, or kind: encoder with a model "
+            "and sentences of praise and blame.",
+            after="model",
+            metavar="NAME|FILE.yaml",
+        ),
+    ),
     page=FamilyPage(
         Wording(
             "spoken of", "less kindly", "more kindly", "than in the documents' sentences with the same words",
@@ -167,6 +197,7 @@ FAMILY = FamilyKind(
             "words. Scorers of tone are often wrong about a single sentence: read some before you conclude.",
             "tone",
             ("{attribute}", "in documents", "in summaries"),
+            is_section=True,
         ),
         compares_words=True,
     ),

@@ -1,7 +1,7 @@
 """Order: how much of a summary is about the documents that stand first, in the middle and last in their set.
 
 The room of a document is its share of the summary's words that are in documents. What is expected of it is by taste (see
-`fairness.groups.taste`), within the room that its attribute value has; see `fairness.groups.order`. Places are dealt anew among
+`fairness.groups.taste`), within the room that its attribute value has; see `plugins.order.thirds`. Places are dealt anew among
 the documents of each value of a set.
 """
 
@@ -10,9 +10,36 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ...evaluation.audit.family import Arrangement, CommandOption, FamilyKind, FamilyPage, GroupTable, Opening, Wording
+from ...evaluation.audit.figures import (
+    Bools,
+    Figures,
+    Floats,
+    Leftover,
+    Measured,
+    in_order,
+    most,
+    quantities_of,
+    reasons,
+)
+from ...evaluation.audit.kinds import (
+    NumberKind,
+    Side,
+    SummaryUnit,
+    TakenApart,
+)
+from ...evaluation.significance import NullDraws, flipped
 from ...fairness.groups.coverage import over
 from ...fairness.groups.masses import EMPTY_SUMMARY, NO_SOURCE_MASS, Unscored
-from ...fairness.groups.order import (
+from ...fairness.groups.taste import TASTE, Credit, sources_of
+from ...fairness.labelled import LabelledSummary
+from ...judges.measures.words import WordMatcher
+from ...number import Number
+from ...resampling import Bootstrap, added_by_sets, defined
+from ...text import sentences as split_sentences
+from .page import headline, place_or_documents
+from .places import with_places
+from .thirds import (
     N_SUMS,
     THIRDS,
     Places,
@@ -23,17 +50,9 @@ from ...fairness.groups.order import (
     sums_of_orders,
     thirds,
 )
-from ...fairness.groups.taste import TASTE, Credit, sources_of
-from ...fairness.labelled import LabelledSummary
-from ...judges.measures.words import WordMatcher
-from ...number import Number
-from ...resampling import Bootstrap, added_by_sets, defined
-from ...text import sentences as split_sentences
-from ..significance import NullDraws, flipped
-from .family import FamilyKind, FamilyPage, GroupTable, Opening, Wording
-from .figures import Bools, Figures, Floats, Leftover, Measured, in_order, most, quantities_of, reasons
-from .kinds import PLACE_IN_SOURCES, PLACE_IN_SUMMARIES, NumberKind, Side, SummaryUnit, TakenApart
 
+PLACE_IN_SOURCES = NumberKind("place's share in sources", is_tested=False)
+PLACE_IN_SUMMARIES = NumberKind("place's share in summaries", is_tested=False, only_names=True)
 ROWS = (PLACE_IN_SOURCES, PLACE_IN_SUMMARIES)
 ONE_DOCUMENT = "a single document"
 NO_MATCH = "no matched word"
@@ -253,6 +272,18 @@ FAMILY = FamilyKind(
     other_names=("place", "position", "speaking-order"),
     on_request=False,
     uses=("matcher",),
+    named_by="matcher",
+    command_options=(
+        CommandOption(
+            "order",
+            list[str] | None,
+            "The documents in the order in which they were summarised (import reordered), once for each --summaries but the "
+            "first; all are of one summarizer. Tells what follows a document's place from what follows the document.",
+            after="units",
+            metavar="LABEL=FILE",
+        ),
+    ),
+    arrangement=Arrangement("order", with_places, effects_of, headline, place_or_documents),
     compares="documents",
     page=FamilyPage(
         Wording(
@@ -274,6 +305,7 @@ FAMILY = FamilyKind(
             "documents in other orders, and --order compares their summaries.",
             "by place",
             ("place", "in documents", "in summaries"),
+            is_section=True,
         ),
     ),
 )  # fmt: skip

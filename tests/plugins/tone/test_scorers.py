@@ -1,10 +1,10 @@
 import pytest
 from pydantic import ValidationError
 
-from evenhand.config.fairness import ToneSection
 from evenhand.errors import DataError
-from evenhand.judges.measures.tone import open_tone
 from evenhand.judges.shared import SharedModels
+from evenhand.plugins.tone.scorers import open_tone
+from evenhand.plugins.tone.section import ToneSection
 
 
 @pytest.mark.needs("nltk")

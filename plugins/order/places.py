@@ -1,14 +1,16 @@
 """The same document sets in another order: summaries of both tell what follows a document's place from what follows it."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from operator import itemgetter
 from pathlib import Path
 
-from ..config import ColumnsSection
-from ..errors import DataError
-from ..records import DocumentSet
-from ..text import some_of
-from .reader import read_any
+from ...config import ColumnsSection
+from ...corpora.reader import read_any
+from ...errors import DataError
+from ...evaluation.audit.input import AuditedSystem, AuditFiles, changed_systems
+from ...records import DocumentSet
+from ...text import some_of
 
 
 def turned(documents: DocumentSet, turn: int, of: int) -> DocumentSet:
@@ -56,3 +58,34 @@ def read_places(
         documents.id: tuple(map(ids_by_set[documents.id].index, (d.id for d in documents.documents)))
         for documents in sets
     }
+
+
+def with_places(
+    systems: Sequence[AuditedSystem],
+    files: Sequence[tuple[str, Path]],
+    wanted: AuditFiles,
+    sets: Sequence[DocumentSet],
+    mistakes: list[str],
+) -> list[AuditedSystem]:
+    """The systems with the orders in which they read the documents; the first read them as they stand."""
+    file_of = dict(files)
+    labels = [label for label, _ in wanted.summaries[1:]]
+    if set(file_of) != set(labels) or len(file_of) < len(files) or wanted.references:
+        mistakes.append(
+            f"--order is given for {', '.join(file_of)}: the first of --summaries is of the documents in their own "
+            f"order, and each of "
+            "the others, made by the same summarizer, needs one, --order LABEL=FILE; there are no --references then"
+        )
+        return list(systems)
+
+    def placed(system: AuditedSystem) -> AuditedSystem:
+        path = file_of.get(system.label)
+        places = None if path is None else read_places(path, sets, wanted.attribute, wanted.columns)
+        if places and all(list(order) == sorted(order) for order in places.values()):
+            raise DataError(
+                f"--order {system.label}={path}: has the documents in the same order as {wanted.documents}; name the file that "
+                f"{system.label} was made from, or leave both out"
+            )
+        return replace(system, places=places)
+
+    return changed_systems(systems, placed, mistakes)
