@@ -212,10 +212,11 @@ def rubric_template(name: str, options: RubricJudge) -> PromptTemplate:
         RecipeError: it does not exist, or its fields are not {source} and {summary}.
     """
     shipped = options.rubric if options.mode == "standard" else f"{options.rubric}-{options.mode}"
-    template = load_template(options.template or shipped, PROMPTS)
+    place = f"key 'judges.{name}.template': "
+    template = load_template(options.template or shipped, PROMPTS, place)
     if template.fields != FIELDS:
         raise RecipeError(
-            f"key 'judges.{name}.template': {template.name!r} has the fields {sorted(template.fields)}, "
+            f"{place}{template.name!r} has the fields {sorted(template.fields)}, "
             "but a rubric needs {source} and {summary}, and no others"
         )
     return template
