@@ -159,10 +159,9 @@ class Stage:
 
     @contextmanager
     def begun(self) -> Iterator[Callable[[Counts], Receipt]]:
-        """Stand around the stage's work; nothing else may work in the run folder meanwhile, see `processes.hold`.
+        """Stand around the stage's work; what it yields takes what was counted when all files are there, and gives the receipt.
 
-        Yields:
-            What ends the stage when all its files are there: it takes what was counted, and gives the receipt.
+        Nothing else may work in the run folder meanwhile; see `processes.hold`.
 
         Raises:
             StorageError: the folder cannot be written.
