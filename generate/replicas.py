@@ -14,7 +14,7 @@ from ..runfolder.phases import Phase
 from ..runfolder.replicas import ReplicaTask
 from ..runfolder.stages import Stage
 from ..text import some_of
-from .batches import FinishedBatch, JournalContents, JournalLine, journals_of
+from .batches import FinishedBatch, JournalContents, JournalLine
 from .requests import Requests
 
 # why requests of a batch that was given up have no candidate
@@ -46,7 +46,7 @@ def generate_apart(
         return ReplicaTask(batch, {"rounds": [round_.model_dump(mode="json") for round_ in rounds]})
 
     def n_unseen() -> int:
-        seen = JournalContents(journals_of(stage, batches.shard), ids).done
+        seen = JournalContents(stage.journals(JournalLine, batches.shard), ids).done
         lost = {failure.request_id for batch in given_up for failure in batch.failures}
         return sum(place not in seen and ids[place] not in lost for batch in open_batches for place in batch)
 

@@ -19,9 +19,9 @@ from ..runfolder.progress import Progress
 from ..runfolder.replicas import Outcome, ReplicaTask
 from ..runfolder.shards import Shard
 from ..runfolder.stages import Stage
-from .batch import judge_work
+from .batch import JudgedBatch, judge_work
 from .cache import verdict_key
-from .journals import done_by, journals_of
+from .journals import done_by
 from .judge import Judge
 from .open_work import Done, Pair, batches_of, n_new, open_pairs, size_of
 
@@ -95,7 +95,7 @@ def judge_apart(
 
 def _n_unseen(phase: Phase, stage: Stage, teams: Sequence[Team], done: Done, shard: Shard) -> int:
     """Requests that a judge has not judged, so far as it can be seen."""
-    found = done_by(journals_of(stage, shard))
+    found = done_by(stage.journals(JudgedBatch, shard))
     seen = {judge.name: done[judge.name] | found[judge.name] for team in teams for judge in team.judges}
     return sum(
         len({request.id for _, pairs in open_pairs(phase, team.judges, batch, seen) for request, _ in pairs})

@@ -22,12 +22,15 @@ from ..extras import installed_versions
 from ..records import LeftOut
 from ..storage import digest, explained, file_digest, listed, make_folder, parse_line, read_text, write_json
 from ..text.shown import shortened
+from .journal import Journal
 from .progress import progress_path
+from .shards import WHOLE, Shard
 from .timing import account
 
 log = logging.getLogger(__name__)
 
 C = TypeVar("C", bound="Counts")
+R = TypeVar("R", bound=BaseModel)
 
 # a stage, a digest, a file or a folder
 PLAIN = re.compile(r"(?!\.\.?\Z)[\w.-]+")
@@ -122,6 +125,10 @@ class Stage:
     def journal_paths(self, part: str = "") -> list[Path]:
         """The journals that are there, of all processes that have worked at the stage or at a part of it."""
         return _journal_paths(self.folder, self.name, self.key, part)
+
+    def journals(self, line: type[R], shard: Shard = WHOLE) -> list[Journal[R]]:
+        """The journals that are there, of all processes that have worked at the stage or at a shard of it."""
+        return [Journal(path, line) for path in self.journal_paths(shard.part())]
 
     @property
     def progress_path(self) -> Path:
