@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from audit_inputs import ATTRIBUTE, make_input, make_set, shares_of
+from conformance import of_plugins
 
 from evenhand.benchmarks.calibration import SYLLABLES, coverage
 from evenhand.benchmarks.calibration_tone import Plain
@@ -21,9 +22,6 @@ from evenhand.evaluation.audit.tone import Tone
 from evenhand.evaluation.pages.blocks import Heading, Items, Prose, tables
 from evenhand.fairness.groups.order import THIRDS
 from evenhand.judges.measures import open_matcher
-from evenhand.plugins.bias.demographic.word_lists import WordLists
-from evenhand.plugins.bias.word_list_family import ListedWords
-from evenhand.plugins.opinions.family import Opinions
 from evenhand.resampling import Bootstrap
 
 N_AUDITS = 120
@@ -32,12 +30,13 @@ WORDS = open_matcher(MatcherSection(kind="words"))
 VALUES = ("alpha", "beta", "gamma")
 LISTED = {"female": ("she", "her", "woman"), "male": ("he", "his", "man")}
 # families of which none is there in some audits; opinions take longest
-OPTIONAL = ("coverage", "order", "tone", "opinions", "word-lists")
+BROUGHT = of_plugins("FAMILIES")
+OPTIONAL = ("coverage", "order", "tone", *sorted(BROUGHT))
 VERBS = {
     "value-shares": ("represented", "less", "more", VALUES),
     "order": ("represented", "less", "more", THIRDS),
     "tone": ("spoken of", "less kindly", "more kindly", VALUES),
-    "word-lists": ("used", "less", "more", tuple(LISTED)),
+    **of_plugins("SAID"),
 }
 
 
@@ -127,8 +126,7 @@ def random_audit(seed):
         "coverage": lambda: coverage(given.values),
         "order": lambda: Order(WORDS),
         "tone": lambda: Tone(Plain(), WORDS.tokens, "", given.values),
-        "opinions": Opinions,
-        "word-lists": lambda: ListedWords(WordLists()),
+        **BROUGHT,
     }
     shares = shares_of(given.values)
     return build_audit(given, PLAN, [shares, *(families[name]() for name in OPTIONAL if name in has)])

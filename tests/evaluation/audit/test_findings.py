@@ -1,5 +1,6 @@
 import pytest
 from audit_inputs import make_input, two_sided
+from conformance import of_plugins
 
 from evenhand.evaluation.audit import findings
 from evenhand.evaluation.audit.contents import NO_GAP, Audit, AuditNumber, ChanceGap, Vote
@@ -12,7 +13,6 @@ from evenhand.evaluation.audit.kinds import (
     TONE_IN_SUMMARIES,
 )
 from evenhand.number import Number
-from evenhand.plugins.bias.word_list_family import WORDS_COMPARED
 
 NOTES = {"base": "fair enough", "mine": "x", "more": "x", "fourth": "x", "fifth": "x"}
 SYSTEMS = [system_note(system) for system in make_input(two_sided(1), **{name: [""] for name in NOTES}).systems]
@@ -70,7 +70,7 @@ KINDS = {
     "value-shares": SHARE_IN_SUMMARIES,
     "order": PLACE_IN_SUMMARIES,
     "tone": TONE_IN_SUMMARIES,
-    "word-lists": WORDS_COMPARED,
+    **of_plugins("MEASURED"),
 }
 
 
@@ -253,7 +253,7 @@ HEADLINES = {
     "small": ((sides(number("left", 0.2, gap=-0.01, verdict="lower")),
                [representation(sides(number("left", 0.2, gap=-0.01, verdict="lower")), "stance")]), 1, "2 points"),
     **{f"{family}, {which}": (([], [of(family, *(number(v, 0.1, gap=gap, verdict=which) for v in VALUES))]), 1, said)
-       for family in ("order", "tone", "word-lists")
+       for family in KINDS if family != "value-shares"
        for which, gap, said in (("lower", -0.1, "value0"), ("higher", 0.1, "value0"), ("no clear difference", 0.1, "No "))},
     "measure": (([number(None, 0.9, BUR).model_copy(update={"sentence": "word " * 20})], []), 1, "BUR (words): 90.0 %"),
     "undefined": (([number(None, None, BUR).model_copy(update={"sentence": "Undefined: no set has an answer."})], []), 1,

@@ -5,6 +5,7 @@ from dataclasses import asdict
 from typing import Any
 
 from group_samples import value_of
+from spec.vector_sets import Case, read_special
 
 from evenhand.fairness.content_tokens import content_tokens
 from evenhand.fairness.encoding import encode
@@ -144,3 +145,15 @@ OPERATIONS: dict[str, Callable[[Given], Given]] = {
     "biased_batch": biased_batch_of,
     "rouge1_f1_mean": rouge1_f1_mean_of,
 }
+
+
+def read_case(case: dict[str, Any], vectors: dict[str, Any]) -> Case:
+    return Case(
+        id=case["id"],
+        op=case["op"],
+        operations=OPERATIONS,
+        given=case["params"] | case["input"],
+        expected=read_special(case["expected"]),
+        tolerance=case.get("tol", vectors["default_tolerance"]),
+        raises=(ValueError, "") if "raises" in case["expected"] else None,
+    )

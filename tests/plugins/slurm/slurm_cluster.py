@@ -1,7 +1,6 @@
 """A SLURM cluster of two nodes, both of which are this machine: a real controller, two real daemons, one partition."""
 
 import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -10,7 +9,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "srun")
 # seconds until both nodes take jobs, and until a chain of small jobs has ended
 START_SECONDS, MOST_SECONDS = 120, 1500
 
@@ -41,11 +39,6 @@ NodeName=n1 NodeHostname={host} NodeAddr=127.0.0.1 Port={n1} CPUs=2 RealMemory=8
 NodeName=n2 NodeHostname={host} NodeAddr=127.0.0.1 Port={n2} CPUs=2 RealMemory=8000 State=UNKNOWN
 PartitionName=all Nodes=n1,n2 Default=YES MaxTime=INFINITE State=UP
 """
-
-
-def missing() -> list[str]:
-    """What a cluster here would lack."""
-    return [name for name in PROGRAMS if shutil.which(name) is None] + ([] if os.geteuid() == 0 else ["root's rights"])
 
 
 def ask(*command: str) -> str:

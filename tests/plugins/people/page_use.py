@@ -9,7 +9,7 @@ from evenhand.corpora.reader import read_document_sets
 from evenhand.plugins.people.page import blank_sheet, write_page
 
 KEPT = "evenhand-human-annotations"
-SAMPLE = Path(__file__).parents[1] / "corpora" / "sample" / "sample.jsonl"
+SAMPLE = Path(__file__).parents[3] / "corpora" / "sample" / "sample.jsonl"
 # in the first document: an emoji of two UTF-16 units, one of several code points, and what must not become markup
 ODD = (
     "Aye \U0001f6a2\U0001f469\u200d\U0001f52c \u2014 the <b>ferry</b></script>"
