@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..config.python_code import code_sections
-from ..config.recipe_file import load_recipe
 from ..errors import EvenhandError
 from ..extras import give_home, show_fault, start_logging
 from ..runfolder import processes
@@ -20,7 +19,7 @@ from . import audit, estimate, exporting, importing, models, recipes, score
 from .compare import compare
 from .door import HERE, RUNS, SUMMARIES, Verb, add_verbs, in_order, read_verbs
 from .gate import BaselineFile, FailIf, Junit, Markdown, Options, Profile, Strict, read_earlier
-from .inputs import Overrides, RecipePath
+from .inputs import Overrides, RecipePath, open_recipe
 from .progress import run_with_progress, watched
 from .terminal import complain, note, note_cautions, print_plan, say, show_page, summary
 from .verbs import Verbs
@@ -77,7 +76,7 @@ def validate(
     ] = False,
 ) -> None:
     """Check in seconds, without loading a model, what would stop any stage of a recipe; all mistakes are shown together."""
-    loaded = load_recipe(recipe, set_ or [])
+    loaded = open_recipe(recipe, set_)
     from ..loop import plan
     from ..preflight import preflight
 
@@ -94,7 +93,7 @@ def loop(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the steps with their counts; do nothing.")] = False,
 ) -> None:
     """Run all rounds and the evaluation; what is done already is reused, what was interrupted continues."""
-    loaded = load_recipe(recipe, set_ or [])
+    loaded = open_recipe(recipe, set_)
     from ..loop import steps
     from ..preflight import preflight
 
@@ -132,7 +131,7 @@ def judge(recipe: RecipePath, phase: PhaseName = None, set_: Overrides = None, s
 
 def merge(recipe: RecipePath, phase: PhaseName = None, set_: Overrides = None) -> None:
     """Put the shards of one phase's generating or judging together, as one process would have left it."""
-    loaded = load_recipe(recipe, set_ or [])
+    loaded = open_recipe(recipe, set_)
     from ..loop import work_in
     from ..phase_stages import merge as run
     from ..runfolder.tracking import track
@@ -177,7 +176,7 @@ def report(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has o
     markdown: Markdown = None,
 ) -> None:
     """Compare the systems of the evaluation phases: report/index.html, report.json, report.md, tables/."""
-    loaded = load_recipe(recipe, set_ or [])
+    loaded = open_recipe(recipe, set_)
     from ..evaluation.gate.calibrated import refuse_uncalibrated
     from ..evaluation.gate.decide import Gating
     from ..evaluation.report.checkpoint.report import logged_numbers
@@ -347,7 +346,7 @@ def _run_stage(
     *,
     before: "Callable[[Phase], None]" = lambda _: None,
 ) -> "Receipt":
-    recipe = load_recipe(path, overrides or [])
+    recipe = open_recipe(path, overrides)
     from ..loop import work_in
     from ..preflight import check_names
     from ..runfolder.tracking import track
@@ -386,7 +385,7 @@ def _run_shard(
     run: "Callable[[Phase, Shard], bool]",
 ) -> None:
     path, phase_name, overrides = arguments
-    recipe = load_recipe(path, overrides or [])
+    recipe = open_recipe(path, overrides)
     from ..loop import work_in
     from ..preflight import check_names
     from ..runfolder.shards import read_shard, shard_folder

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..config.lacking import lacking
 from ..config.layers import Layers, read_layers
 from ..config.plain_yaml import dump_yaml
 from ..config.shipped import RECIPES, comment_lines, read_head, recipe_names
@@ -51,6 +52,9 @@ def recipes(context: typer.Context) -> None:
         wider = (
             "" if len(fields) == len(BEYOND) else f"; {WIDEST if fields else WIDE} columns have room for more of each"
         )
+        left_out = sorted({plugin for name in recipe_names() for plugin in lacking(name)})
+        if left_out:
+            show(f"\nnot listed are recipes that need plug-ins which are not here: {', '.join(left_out)}")
         show(
             "\nevenhand recipes show NAME prints one with its data, needs, time, expected numbers and command, "
             f"most often evenhand loop NAME{wider}"
@@ -114,7 +118,7 @@ def _fields() -> tuple[str, ...]:
 def _table(fields: tuple[str, ...]) -> "Table":
     table = _with_columns("recipe", "what for", *fields)
     folder = ""
-    for path in map(Path, recipe_names()):
+    for path in (Path(name) for name in recipe_names() if not lacking(name)):
         if path.parent.name and folder != str(path.parent):
             folder = str(path.parent)
             table.add_row(f"\n{folder}/")
