@@ -5,7 +5,9 @@ Every verb imports what it needs when it runs, so `evenhand --help` and `evenhan
 
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -112,10 +114,11 @@ def generate(recipe: RecipePath, phase: PhaseName = None, set_: Overrides = None
     from ..generate.stage import generate as run
     from ..generate.stage import generate_shard
 
-    if shard is None:
-        note_cautions(_run_stage("generate", recipe, phase, set_, run))
-    else:
-        _run_shard("generate", (recipe, phase, set_), shard, generate_shard)
+    with _step("generate", recipe, phase, set_, shard) as step:
+        if step.shard is None:
+            step.receipt, step.was_done = run(step.phase)
+        else:
+            step.was_done = not generate_shard(step.phase, step.shard)
 
 
 def judge(recipe: RecipePath, phase: PhaseName = None, set_: Overrides = None, shard: ShardName = None) -> None:
@@ -123,10 +126,11 @@ def judge(recipe: RecipePath, phase: PhaseName = None, set_: Overrides = None, s
     from ..judges.stage import judge as run
     from ..judges.stage import judge_shard
 
-    if shard is None:
-        note_cautions(_run_stage("judge", recipe, phase, set_, run))
-    else:
-        _run_shard("judge", (recipe, phase, set_), shard, judge_shard)
+    with _step("judge", recipe, phase, set_, shard) as step:
+        if step.shard is None:
+            step.receipt, step.was_done = run(step.phase)
+        else:
+            step.was_done = not judge_shard(step.phase, step.shard)
 
 
 def merge(recipe: RecipePath, phase: PhaseName = None, set_: Overrides = None) -> None:
@@ -151,7 +155,8 @@ def rerank(recipe: RecipePath, phase: PhaseName = None, set_: Overrides = None) 
     """Order the judged candidates of one phase: best.jsonl, and pairs.jsonl in training rounds."""
     from ..rerank.stage import rerank as run
 
-    _run_stage("rerank", recipe, phase, set_, run)
+    with _step("rerank", recipe, phase, set_) as step:
+        step.receipt, step.was_done = run(step.phase)
 
 
 def train(recipe: RecipePath, phase: PhaseName = None, set_: Overrides = None) -> None:
@@ -162,7 +167,8 @@ def train(recipe: RecipePath, phase: PhaseName = None, set_: Overrides = None) -
     """
     from ..train.launch import train as run
 
-    _run_stage("train", recipe, phase, set_, run, before=_check_anew)
+    with _step("train", recipe, phase, set_) as step:
+        step.receipt, step.was_done = run(step.phase)
 
 
 def report(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has options)
@@ -300,8 +306,9 @@ app.callback()(options)
 add_verbs(app, VERBS)
 
 
-def main() -> None:
-    """Entry point: run a verb; evenhand's own refusals become one message and their exit code."""
+@contextmanager
+def refusals_said() -> Iterator[None]:
+    """Stand around a verb; evenhand's own refusals become one message and their exit code."""
     interrupted = False
 
     def note(*_: object) -> None:
@@ -316,7 +323,7 @@ def main() -> None:
         processes.share_processor()
         start_logging()
         give_home()
-        app()
+        yield
     except BaseException as error:
         is_done = isinstance(error, SystemExit) and not error.code
         # whatever the interrupt has become by now: a library may call it an error of its own
@@ -337,29 +344,49 @@ def after_interrupt(arguments: Sequence[str]) -> str:
     return "nothing was kept" if verb in AT_END else "the same command continues"
 
 
-def _run_stage(
-    verb: str,
-    path: Path,
-    phase_name: str | None,
-    overrides: list[str] | None,
-    run: "Callable[[Phase], tuple[Receipt, bool]]",
-    *,
-    before: "Callable[[Phase], None]" = lambda _: None,
-) -> "Receipt":
+@dataclass
+class _Step:
+    """A stage that a verb runs, or a shard of it, and what came of it."""
+
+    phase: "Phase"
+    shard: "Shard | None"
+    # None of a shard, which leaves none
+    receipt: "Receipt | None" = None
+    was_done: bool = False
+
+
+@contextmanager
+def _step(
+    verb: str, path: Path, phase_name: str | None, overrides: list[str] | None, written: str | None = None
+) -> Iterator[_Step]:
+    """Hold the run folder, or the shard's folder there, while a stage is run in the block; what came of it is said then."""
     recipe = open_recipe(path, overrides)
     from ..loop import work_in
     from ..preflight import check_names
+    from ..runfolder.shards import WHOLE, read_shard, shard_folder
     from ..runfolder.tracking import track
 
-    phase = _phase_of(recipe, phase_name)
+    shard = None if written is None else read_shard(written)
+    step = _Step(_phase_of(recipe, phase_name), shard)
     check_names(recipe)
-    before(phase)
-    title = f"{phase.name} {verb}"
-    with work_in(recipe), watched(title, phase.folder, verb):
-        receipt, reused = run(phase)
-        track(phase, receipt)
-    say(summary(title, receipt, reused))
-    return receipt
+    if verb == "train":
+        _check_anew(step.phase)
+    title, folder = f"{step.phase.name} {verb}", shard_folder(recipe.output, shard or WHOLE) / step.phase.name
+    if shard is not None:
+        title += f" shard {shard}"
+    with work_in(recipe, shard or WHOLE), watched(title, folder, verb):
+        yield step
+        if step.receipt is not None:
+            track(step.phase, step.receipt)
+    if step.receipt is None:
+        say(
+            f"{title}  {'the whole stage is done already' if step.was_done else 'done; evenhand merge puts all shards together'}"
+        )
+        return
+    say(summary(title, step.receipt, reused=step.was_done))
+    # a training has said them
+    if verb != "train":
+        note_cautions(step.receipt)
 
 
 def _check_anew(phase: "Phase") -> None:
@@ -376,26 +403,6 @@ def _check_anew(phase: "Phase") -> None:
     stage = make()
     if stage.receipt_path.is_file() and stage.receipt() is None:
         check_training(phase.recipe)
-
-
-def _run_shard(
-    verb: str,
-    arguments: tuple[Path, str | None, list[str] | None],
-    written: str,
-    run: "Callable[[Phase, Shard], bool]",
-) -> None:
-    path, phase_name, overrides = arguments
-    recipe = open_recipe(path, overrides)
-    from ..loop import work_in
-    from ..preflight import check_names
-    from ..runfolder.shards import read_shard, shard_folder
-
-    shard, phase = read_shard(written), _phase_of(recipe, phase_name)
-    check_names(recipe)
-    title = f"{phase.name} {verb} shard {shard}"
-    with work_in(recipe, shard), watched(title, shard_folder(recipe.output, shard) / phase.name, verb):
-        is_new = run(phase, shard)
-    say(f"{title}  {'done; evenhand merge puts all shards together' if is_new else 'the whole stage is done already'}")
 
 
 def _phase_of(recipe: "Recipe", name: str | None) -> "Phase":

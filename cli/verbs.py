@@ -1,10 +1,8 @@
 """The command line's verbs, all of which take `-q` and `-v`, and an option of one value once."""
 
-import inspect
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -24,13 +22,19 @@ UsageError: Any = typer.BadParameter.__base__
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def _refuse_addresses(values: Iterable[Any]) -> None:
+def _is_path(parameter: Any) -> bool:
+    # versions of typer before 0.29 make it a Path when the verb is called
+    return getattr(getattr(parameter, "type", None), "name", "") in PATHS
+
+
+def _refuse_addresses(command: Any, values: Mapping[str, Any]) -> None:
     """Refuse an address in the place of a file or folder, which would be one of that name here."""
     mistakes = [
         f"{entry}: {mistake}"
-        for value in values
-        for entry in (value if isinstance(value, list) else [value])
-        if isinstance(entry, Path) and (mistake := no_disk(entry))
+        for parameter in command.params
+        for value in [values.get(parameter.name)]
+        for entry in (value if isinstance(value, list | tuple) else [value])
+        if (isinstance(entry, Path) or _is_path(parameter)) and entry and (mistake := no_disk(entry))
     ]
     if mistakes:
         raise DataError(listed(mistakes))
@@ -73,14 +77,26 @@ RunCode = Annotated[
         help="Run code (kind: python, method: python) that the recipe of a run folder names. Read it first.",
     ),
 ]
-# the last option of verbs that read a recipe
-RUN_CODE = inspect.Parameter("run_code", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=RunCode)
+# parameters of verbs that read a recipe, of which the first of the shared options is one
 RECIPES = {"recipe", "recipes", "judges"}
-# the last options of every verb
-OPTIONS = [
-    inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=False, annotation=annotation)
-    for name, annotation in (("quiet", Quiet), ("verbose", Verbose))
-]
+# names of the types of parameters that are files or folders
+PATHS = {"path", "file", "directory"}
+
+
+def _shared(run_code: RunCode = False, quiet: Quiet = False, verbose: Verbose = False) -> None:
+    """Take the last options of every verb, which their functions need not know."""
+
+
+def _options() -> list[Any]:
+    app = typer.Typer(add_completion=False)
+    app.command()(_shared)
+    options: list[Any] = typer.main.get_command(app).params
+    for option in options:
+        option.expose_value = False
+    return options
+
+
+OPTIONS = _options()
 
 
 class _AllValues:
@@ -124,9 +140,16 @@ def refuse_repeated(command: Any, context: Any, arguments: list[str]) -> None:
 
 
 class _Verb(TyperCommand):
+    def __init__(self, *arguments: Any, params: list[Any], **options: Any) -> None:
+        reads_recipe = any(parameter.name in RECIPES for parameter in params)
+        super().__init__(*arguments, params=[*params, *OPTIONS[not reads_recipe :]], **options)
+
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        refuse_repeated(self, ctx, args)
-        return super().parse_args(ctx, args)
+        with _visible_refusals():
+            refuse_repeated(self, ctx, args)
+            rest = super().parse_args(ctx, args)
+        _refuse_addresses(self, ctx.params)
+        return rest
 
 
 class _Family(TyperGroup):
@@ -135,9 +158,9 @@ class _Family(TyperGroup):
             refuse_repeated(self, ctx, args)
             return super().parse_args(ctx, args)
 
-    def invoke(self, ctx: Any) -> Any:
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         with _visible_refusals():
-            return super().invoke(ctx)
+            return super().resolve_command(ctx, args)
 
 
 @contextmanager
@@ -158,21 +181,4 @@ class Verbs(typer.Typer):
 
     def command(self, name: str | None = None, **options: Any) -> Callable[[F], F]:
         """Register a function as a verb; see `typer.Typer.command`."""
-        register = super().command(name, cls=_Verb, **options)
-
-        def add(function: F) -> F:
-            @wraps(function)
-            def verb(**arguments: Any) -> Any:
-                _refuse_addresses(arguments.values())
-                return function(**{name: value for name, value in arguments.items() if name in signature.parameters})
-
-            signature = inspect.signature(function)
-            options = [*([RUN_CODE] if RECIPES & signature.parameters.keys() else []), *OPTIONS]
-            verb.__signature__ = signature.replace(  # type: ignore[attr-defined]
-                parameters=[*signature.parameters.values(), *options]
-            )
-            verb.__annotations__ = function.__annotations__ | {option.name: option.annotation for option in options}
-            register(verb)
-            return function
-
-        return add
+        return super().command(name, cls=_Verb, **options)

@@ -4,12 +4,12 @@ Candidates go to the judges in fixed batches of requests. Judges that ask one la
 document is run once for all of its rubrics and candidates; every other judge is asked alone. What came of a batch is one line of
 the journal, so an interrupted run redoes only the batch that was in flight, and in the same company. Judges on one model follow
 each other batch by batch. Where there are several models, or several engines of one, each is loaded by a process of its own
-(`apart`); one whose verdicts are all in the cache is never loaded.
+(`replicas`); one whose verdicts are all in the cache is never loaded.
 """
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing
+from contextlib import closing
 from operator import not_
 from pathlib import Path
 from typing import Any
@@ -30,7 +30,6 @@ from ..runfolder.stages import Counts, Receipt, Stage, left_by
 from ..runfolder.strays import begin_shard, say_strays
 from ..storage import listed, whole_file, write_record
 from . import open_judges
-from .apart import judge_apart, teams_of
 from .asking import AskingJudge, by_model
 from .batch import JudgedBatch
 from .cache import VerdictCache
@@ -38,6 +37,7 @@ from .journals import Told, done_by, journals_of
 from .judge import Judge
 from .open_work import Done, batches_of, judge_open, keep_last, of_others, size_of
 from .overflow import was_cut
+from .replicas import judge_apart, teams_of
 from .rubric import was_greedy, was_guided
 
 
@@ -95,7 +95,12 @@ def judge_by(phase: Phase, judges: Sequence[Judge], *, is_isolated: bool = False
             recipe's, and the resolved recipe must lie in the run folder.
     """
     stage = judge_stage(phase, judges)
-    return stage.run(lambda: _work(phase, stage, judges, apart=is_isolated))
+    if (done := stage.finished()) is not None:
+        return done, True
+    with stage.begun() as end:
+        with spending(phase.recipe.output, phase.recipe.limits.cost):
+            place = _finish(phase, stage, judges, apart=is_isolated)
+        return end(_write(phase, judges, Told(journals_of(stage), place))), False
 
 
 def judge_stage(phase: Phase, judges: Sequence[Judge]) -> Stage:
@@ -147,10 +152,8 @@ def not_judged(phase: Phase) -> dict[str, int]:
     return dict(n_open)
 
 
-def _work(phase: Phase, stage: Stage, judges: Sequence[Judge], *, apart: bool) -> JudgeCounts:
-    with spending(phase.recipe.output, phase.recipe.limits.cost):
-        place = _finish(phase, stage, judges, apart=apart)
-    results = Told(journals_of(stage), place)
+def _write(phase: Phase, judges: Sequence[Judge], results: Told) -> JudgeCounts:
+    """Write the stage's file of what the journals tell; what it holds."""
     counts = _JudgingCounts(judges)
     with whole_file(phase.folder / JUDGEMENTS) as file:
         for request, candidate in (pair for batch in batches_of(phase, 1) for pair in batch):
@@ -193,26 +196,11 @@ def _finish(
         for group in groups:
             # to look for what is open is to read all candidates
             if group not in elsewhere and any(progress.is_open(each.name) for each in group):
-                _judge_here(phase, group, done, cache, journal, progress)
+                for new in judge_open(phase, group, batches_of(phase, size_of(group)), done, cache, journal):
+                    for name, n in new.items():
+                        progress.add(n, name)
     judge_apart(phase, stage, teams, done, progress, shard)
     return place
-
-
-def _judge_here(
-    phase: Phase,
-    group: Sequence[Judge],
-    done: Done,
-    cache: VerdictCache,
-    journal: Journal[JudgedBatch],
-    progress: Progress,
-) -> None:
-    """Ask judges that hold one model together, or none, in this process; the model is closed in the end."""
-    with ExitStack() as models:
-        for each in group:
-            models.callback(each.close)
-        for batch in batches_of(phase, size_of(group)):
-            for name, n in judge_open(phase, group, batch, done, cache, journal).items():
-                progress.add(n, name)
 
 
 def _progress(

@@ -164,6 +164,15 @@ def test_batches_of_the_journal_are_not_made_again(tmp_path, corpus):
     assert not list(made.folder.glob("receipts/*.partial.jsonl"))
 
 
+def test_where_nothing_is_left_nothing_is_opened(tmp_path, corpus, monkeypatch):
+    whole = phase(tmp_path, corpus, output="undisturbed")
+    generate(whole)
+    made = interrupted(tmp_path, corpus, "run", [journalled(candidates(whole)[:9]), journalled(candidates(whole)[9:])])
+    monkeypatch.setattr("evenhand.generate.stage.open_backend_of", lambda _: pytest.fail("opened"))
+    generate(made)
+    assert candidates(made) == candidates(whole)
+
+
 def test_continued_stage_ends_with_the_files_of_an_undisturbed_one(tmp_path, corpus):
     whole = phase(tmp_path, corpus, output="undisturbed")
     generate(whole)

@@ -7,13 +7,12 @@ from ..config import Recipe
 from ..config.model import LOCAL
 from ..errors import ModelError
 from ..records import Failure, SummaryRequest
-from ..runfolder.assignments import commands, refuse_unseen
-from ..runfolder.engines import engines_of, waves
+from ..runfolder.engines import engines_of
 from ..runfolder.journal import Batches, Journal
 from ..runfolder.phases import Phase
-from ..runfolder.replicas import Queue, ReplicaTask, Start, work_off
-from ..runfolder.shards import Shard
+from ..runfolder.replicas import ReplicaTask
 from ..runfolder.stages import Stage
+from ..runfolder.tasks import Task, hand_out
 from ..text import some_of
 from .batches import FinishedBatch, JournalContents, JournalLine, journals_of
 from .requests import Requests
@@ -47,41 +46,33 @@ def generate_apart(
         ModelError: a replica could not load its model, or more requests were given up than limits.failed allows.
         StorageError: the resolved recipe is not in the run folder.
     """
-    open_batches = batches.open(contents.done)
+    ids = list(requests.sides())
+
+    def task_of(batch: range) -> ReplicaTask:
+        rounds = contents.rounds(ids[batch.start : batch.stop])
+        return ReplicaTask(batch, {"rounds": [round_.model_dump(mode="json") for round_ in rounds]})
+
+    def n_unseen() -> int:
+        seen = JournalContents(journals_of(stage, batches.shard), ids).done
+        lost = {failure.request_id for batch in given_up for failure in batch.failures}
+        return sum(place not in seen and ids[place] not in lost for batch in open_batches for place in batch)
+
+    open_batches, given_up = batches.open(contents.done), list[FinishedBatch]()
     if not open_batches:
         return
-    executor = phase.recipe.executor
-    (((_, launches),),) = waves([engines_of(phase.recipe.generate, executor)], executor)
-    command = commands(phase, stage, batches.shard, "evenhand.generate.child")
-    starts = [Start(command, f"replica-{number}", launch) for number, launch in enumerate(launches, 1)]
-    progress, given_up = batches.counted(open_batches), list[FinishedBatch]()
-    ids = list(requests.sides())
-    tasks = [
-        ReplicaTask(
-            batch,
-            {"rounds": [round_.model_dump(mode="json") for round_ in contents.rounds(ids[batch.start : batch.stop])]},
-        )
-        for batch in open_batches
-    ]
-    with closing(work_off(Queue(tasks, starts))) as outcomes:
+    progress = batches.counted(open_batches)
+    engines = engines_of(phase.recipe.generate, phase.recipe.executor)
+    task = Task("replica", "evenhand.generate.child", (), engines, list(map(task_of, open_batches)))
+    with closing(hand_out(phase, stage, batches.shard, [task], n_unseen)) as outcomes:
         for outcome in outcomes:
             if outcome.given_up:
                 given_up.append(_given_up(batches.of(outcome.task.places), outcome.given_up))
             progress.add(len(outcome.task.places))
-    if executor != LOCAL:
-        lost = {failure.request_id for batch in given_up for failure in batch.failures}
-        places = [place for batch in open_batches for place in batch if ids[place] not in lost]
-        refuse_unseen(lambda: _n_unseen(stage, batches.shard, ids, places), phase.folder)
     if given_up:
         _refuse_lost(phase, given_up, len(batches.items))
         Journal(stage.journal_path(batches.shard.part("given-up")), JournalLine).append(
             [JournalLine(batch) for batch in given_up]
         )
-
-
-def _n_unseen(stage: Stage, shard: Shard, ids: Sequence[str], places: Sequence[int]) -> int:
-    seen = JournalContents(journals_of(stage, shard), ids).done
-    return sum(place not in seen for place in places)
 
 
 def _given_up(requests: Sequence[SummaryRequest], how: str) -> FinishedBatch:

@@ -5,24 +5,20 @@ several models, each model gets a process, or several (`backend.replicas`), whic
 write them into journals of their own. Models whose GPUs are free at the same time work side by side, others one after another.
 """
 
-import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from pathlib import Path
 from typing import NamedTuple
 
 from ..config.model import LOCAL, BackendSection, ReplicatedSection
 from ..errors import JudgeError
-from ..runfolder.assignments import commands, refuse_unseen
-from ..runfolder.engines import Engines, engines_of, waves
+from ..runfolder.engines import Engines, engines_of
 from ..runfolder.phases import Phase
-from ..runfolder.processes import read_failure, run_attached
 from ..runfolder.progress import Progress
-from ..runfolder.replicas import Outcome, Queue, ReplicaTask, Start, work_off
+from ..runfolder.replicas import Outcome, ReplicaTask
 from ..runfolder.shards import Shard
 from ..runfolder.stages import Stage
-from ..runfolder.workers import Launch
+from ..runfolder.tasks import Task, hand_out
 from .batch import judge_work
 from .cache import verdict_key
 from .journals import done_by, journals_of
@@ -86,23 +82,16 @@ def judge_apart(
         ModelError: they died over one batch after the other.
         StorageError: the resolved recipe is not in the run folder.
     """
-    open_teams = [(team, tasks) for team, tasks in _tasks(phase, teams, done) if tasks]
-    if not open_teams:
-        return
     given_up: list[Outcome] = []
-    for wave in waves([team.engines for team, _ in open_teams], phase.recipe.executor):
-        queues = []
-        for place, launches in wave:
-            team, tasks = open_teams[place]
-            starts = [_start(phase, stage, shard, team, *launch) for launch in enumerate(launches, 1)]
-            queues.append(Queue(tasks, starts))
-        with closing(work_off(*queues)) as outcomes:
-            for outcome in outcomes:
-                given_up += [outcome] if outcome.given_up else []
-                for name, n in outcome.task.counts.items():
-                    progress.add(n, name)
-    if phase.recipe.executor != LOCAL and not given_up:
-        refuse_unseen(lambda: _n_unseen(phase, stage, teams, done, shard), phase.folder)
+
+    def n_unseen() -> int:
+        return 0 if given_up else _n_unseen(phase, stage, teams, done, shard)
+
+    with closing(hand_out(phase, stage, shard, _tasks(phase, teams, done), n_unseen)) as outcomes:
+        for outcome in outcomes:
+            given_up += [outcome] if outcome.given_up else []
+            for name, n in outcome.task.counts.items():
+                progress.add(n, name)
     if given_up:
         names = ", ".join(dict.fromkeys(name for outcome in given_up for name in outcome.task.counts))
         raise JudgeError(
@@ -123,14 +112,8 @@ def _n_unseen(phase: Phase, stage: Stage, teams: Sequence[Team], done: Done, sha
     )
 
 
-def _start(phase: Phase, stage: Stage, shard: Shard, team: Team, number: int, launch: Launch) -> Start:
-    names = [judge.name for judge in team.judges]
-    command = commands(phase, stage, shard, "evenhand.judges.child", *names)
-    return Start(command, f"{team.name}-{number}", launch, f"judges {', '.join(names)}")
-
-
-def _tasks(phase: Phase, teams: Sequence[Team], done: Done) -> list[tuple[Team, list[ReplicaTask]]]:
-    """What is open of each team, batch by batch.
+def _tasks(phase: Phase, teams: Sequence[Team], done: Done) -> list[Task]:
+    """What is open of each team, batch by batch; teams with nothing open are left out.
 
     Where several batches have an equal input, the first one asks, and the others find the verdict in the cache. For that to be
     so with several processes, too, a batch waits for the one before it that has an input in common with it.
@@ -140,13 +123,13 @@ def _tasks(phase: Phase, teams: Sequence[Team], done: Done) -> list[tuple[Team, 
     )
     # key of an input -> the last task that has it
     having: dict[str, ReplicaTask] = {}
-    launches: list[tuple[Team, list[ReplicaTask]]] = []
+    tasks: list[Task] = []
     for team in teams:
-        tasks: list[ReplicaTask] = []
+        batches: list[ReplicaTask] = []
         start = 0
         for batch in batches_of(phase, size_of(team.judges)):
-            names = list(dict.fromkeys(request.id for request, _ in batch))
-            places, start = range(start, start + len(names)), start + len(names)
+            ids = list(dict.fromkeys(request.id for request, _ in batch))
+            places, start = range(start, start + len(ids)), start + len(ids)
             asked = open_pairs(phase, team.judges, batch, done)
             if not asked:
                 continue
@@ -156,15 +139,21 @@ def _tasks(phase: Phase, teams: Sequence[Team], done: Done) -> list[tuple[Team, 
                 for key in _keys([j for j in company if n_asking[j.signature] > 1], pairs)
             }
             counts = {name: n for company, pairs in asked for name, n in n_new(phase, company, pairs, done).items()}
-            known = {judge.name: sorted(done[judge.name].intersection(names)) for judge in team.judges}
+            known = {judge.name: sorted(done[judge.name].intersection(ids)) for judge in team.judges}
             after = {id(having[key]): having[key] for key in sorted(keys) if key in having}
             task = ReplicaTask(
-                places, {"done": {name: ids for name, ids in known.items() if ids}}, tuple(after.values()), counts
+                places,
+                {"done": {name: judged for name, judged in known.items() if judged}},
+                tuple(after.values()),
+                counts,
             )
             having |= dict.fromkeys(keys, task)
-            tasks.append(task)
-        launches.append((team, tasks))
-    return launches
+            batches.append(task)
+        names = [judge.name for judge in team.judges]
+        if batches:
+            owner = f"judges {', '.join(names)}"
+            tasks.append(Task(team.name, "evenhand.judges.child", names, team.engines, batches, owner))
+    return tasks
 
 
 def _keys(judges: Sequence[Judge], pairs: Sequence[Pair]) -> Iterator[str]:
@@ -173,27 +162,3 @@ def _keys(judges: Sequence[Judge], pairs: Sequence[Pair]) -> Iterator[str]:
         for judge_input in inputs:
             if judge.against is not None:
                 yield verdict_key(judge.signature, (judge_input.reference, judge_input.text))
-
-
-def run_apart(arguments: Sequence[str], names: Sequence[str], failure: Path, place: str = "") -> None:
-    """Run the process of some judges to its end.
-
-    Args:
-        arguments: its module, and what that is given.
-        names: of the judges.
-        failure: where it leaves what it refused.
-        place: what is judged, as errors begin.
-
-    Raises:
-        EvenhandError: what the process refused.
-        JudgeError: it ended without a word.
-    """
-    failure.unlink(missing_ok=True)
-    code = run_attached([sys.executable, "-m", *arguments])
-    if code != 0:
-        how = f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
-        raise read_failure(failure) or JudgeError(
-            f"{place}the process of judges {', '.join(names)} {how}; its output is above. The same command "
-            "continues with what it had not judged. When memory was short: lower backend.max_model_len or, with vLLM on a GPU, "
-            "backend.engine.gpu_memory_utilization"
-        )
