@@ -25,6 +25,7 @@ from evenhand.errors import CostLimitError, ModelError, UnfitModelError
 from evenhand.generate.backend import TOO_LONG, Ask, NotCachedError
 from evenhand.generate.backends import backend_signature, open_backend
 from evenhand.generate.patience import GivenUpError, Patience
+from evenhand.plugins.server.account import Charge, costs_by_try
 from evenhand.plugins.server.backend import ServerBackend
 from evenhand.plugins.server.exchange import UNREADABLE
 from evenhand.plugins.server.kept import ANSWERS, OnlyKept
@@ -32,7 +33,7 @@ from evenhand.plugins.server.reachability import refuse_unreachable
 from evenhand.plugins.server.section import ServerSection
 from evenhand.records import Message, Sampling
 from evenhand.runfolder.journal import Journal
-from evenhand.runfolder.spending import COSTS, Charge, costs_by_try, spending
+from evenhand.runfolder.spending import COSTS, spending
 
 GREEDY = Sampling(temperature=0.0, max_tokens=8)
 DRAWN = Sampling(temperature=1.0, max_tokens=8)
