@@ -839,3 +839,7 @@ def test_time_that_passes_within_a_connection_of_tls_is_no_fault_of_tls():
     lost.__cause__ = ConnectionResetError("reset by peer")
     lost.__cause__.__context__ = ssl.SSLWantReadError()
     assert "encrypted" not in str(refusal(fault_of(lost, 1), section, "tiny"))
+
+
+def test_keys_that_do_not_move_answers_are_all_but_two():
+    assert ServerSection.only_where == ServerSection.model_fields.keys() - {"prompts", "model"}
