@@ -18,9 +18,8 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from ...config import Recipe
 from ...config.model import LanguageModel
-from ...config.server import ServerSection
+from ...config.remote import RemoteSection
 from ...errors import DataError, ModelError, RecipeError
-from ...generate.server.reachability import refuse_unreachable
 from ...preflight import check_names
 from ...preflight.judges import under
 from ...runfolder.phases import BASE, Phase, open_phase
@@ -55,7 +54,7 @@ def served_phase(recipe: Recipe, name: str | None = None) -> Phase:
     phase = open_phase(recipe, name or BASE)
     section = recipe.generate
     mistakes = []
-    if section.has_model and section.backend != "openai":
+    if section.has_model and section.server is None:
         mistakes.append(
             f"key 'generate.backend': {section.backend} runs the model in this process, and an engine belongs in a server of "
             "its own; start one (python -m vllm.entrypoints.openai.api_server --model MODEL), and write backend: openai with "
@@ -66,7 +65,7 @@ def served_phase(recipe: Recipe, name: str | None = None) -> Phase:
             "key 'limits.cost': is an account of a run, and serving keeps none, so nothing would be limited; leave it out: --set "
             "limits.cost=null"
         )
-    batched = [key for key, server in recipe.servers.items() if server.batches]
+    batched = [key for key, server in recipe.servers.items() if server.is_deferred]
     mistakes += [f"key '{key}.server.batches': answers come within a day; leave it out" for key in batched]
     if mistakes:
         raise RecipeError(listed(mistakes))
@@ -82,9 +81,9 @@ def served_phase(recipe: Recipe, name: str | None = None) -> Phase:
     return phase
 
 
-def _refuse_unreachable(key: str, server: ServerSection, model: str) -> None:
+def _refuse_unreachable(key: str, server: RemoteSection, model: str) -> None:
     try:
-        refuse_unreachable(server, model)
+        server.refuse_unreachable(model)
     except ModelError as error:
         raise type(error)(f"key '{key}': {error}") from error
 
