@@ -126,7 +126,7 @@ def test_files_are_as_long_as_those_of_a_run(tmp_path, n_candidates):
     assert longest.files["candidates.jsonl"] > 1.5 * split.files["candidates.jsonl"]
 
 
-@pytest.mark.parametrize("plans", [{"p": 9}, {"first": 1, "p": 3}])
+@pytest.mark.parametrize("plans", [{"p": 9}, {"first": 1, "p": 3}, {"p": 40}])
 def test_preflight_tells_the_same_size(tmp_path, plans):
     made = recipe_in(tmp_path, n_candidates=1)
     sampled = {name: made.generate.plans["nucleus"].model_copy(update={"candidates": n}) for name, n in plans.items()}
@@ -134,7 +134,7 @@ def test_preflight_tells_the_same_size(tmp_path, plans):
     write_jsonl(tmp_path / "corpus.jsonl", document_sets(10))
     walked = list(splits(made, Assumed({}, answer_tokens=USUAL_TOKENS)))
     size = run_size(made, {split.name: phase_requests(split.phases[0]) for split in walked})
-    assert size.files == pytest.approx(_all_files(walked), rel=0.02)
+    assert size.files == pytest.approx(_all_files(walked), rel=0.02 if plans["p"] < 40 else 0.1)
     assert size.candidates == sum(len(split.phases) * split.n_requests for split in walked) * sum(plans.values())
 
 
