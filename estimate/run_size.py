@@ -22,7 +22,7 @@ from .counting import WORD, Counter
 # about so many requests are counted of each split
 MOST_COUNTED = 48
 # tokens that a summary is taken to have, where its plan allows more; and candidates of a plan that stand for all of it
-USUAL_TOKENS, MOST_ALIKE = 128, 4
+USUAL_TOKENS, MOST_ALIKE = 128, 16
 # a token's id in a file with its comma; a judge's signature and score, as long as most are
 ID_BYTES, SIGNATURE, SCORE = 6, "-" * 60, 0.1234
 

@@ -10,7 +10,8 @@ from evenhand.benchmarks.size import document_sets, recipe_in
 from evenhand.config import Recipe
 from evenhand.errors import RecipeError
 from evenhand.estimate.counting import Counter, TokenCounts, by_rule_of_thumb, reader
-from evenhand.estimate.recipe import largest_pass
+from evenhand.estimate.recipe import _all_files, largest_pass
+from evenhand.estimate.run_size import USUAL_TOKENS, run_size
 from evenhand.estimate.work import Assumed, splits
 from evenhand.generate.backend import Ask
 from evenhand.generate.stage import generate, phase_requests
@@ -123,6 +124,18 @@ def test_files_are_as_long_as_those_of_a_run(tmp_path, n_candidates):
     assert split.files == pytest.approx(sizes_of(phase), rel=0.1)
     (longest,) = splits(made, Assumed({}))
     assert longest.files["candidates.jsonl"] > 1.5 * split.files["candidates.jsonl"]
+
+
+@pytest.mark.parametrize("plans", [{"p": 9}, {"first": 1, "p": 3}, {"p": 40}])
+def test_preflight_tells_the_same_size(tmp_path, plans):
+    made = recipe_in(tmp_path, n_candidates=1)
+    sampled = {name: made.generate.plans["nucleus"].model_copy(update={"candidates": n}) for name, n in plans.items()}
+    made = made.model_copy(update={"rounds": 1, "generate": made.generate.model_copy(update={"plans": sampled})})
+    write_jsonl(tmp_path / "corpus.jsonl", document_sets(10))
+    walked = list(splits(made, Assumed({}, answer_tokens=USUAL_TOKENS)))
+    size = run_size(made, {split.name: phase_requests(split.phases[0]) for split in walked})
+    assert size.files == pytest.approx(_all_files(walked), rel=0.02 if plans["p"] < 40 else 0.1)
+    assert size.candidates == sum(len(split.phases) * split.n_requests for split in walked) * sum(plans.values())
 
 
 def test_pairs_repeat_their_prompts(tmp_path):
