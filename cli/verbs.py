@@ -59,46 +59,45 @@ def _run_code(is_set: bool) -> bool:
     return is_set
 
 
-Quiet = Annotated[
-    bool, typer.Option("--quiet", "-q", callback=_set("quiet"), help="Print errors and the result alone.")
-]
-Verbose = Annotated[
-    bool,
-    typer.Option(
-        "--verbose",
-        "-v",
-        callback=_set("verbose"),
-        help="Print what libraries and the steps' processes log, too; of an audit, the whole page.",
-    ),
-]
-RunCode = Annotated[
-    bool,
-    typer.Option(
-        "--run-code",
-        callback=_run_code,
-        help="Run code (kind: python, method: python) that the recipe of a run folder names. Read it first.",
-    ),
-]
-# parameters of verbs that read a recipe, of which the first of the shared options is one
+# parameters of verbs that read a recipe, which have the first of the shared options, too
 RECIPES = {"recipe", "recipes", "judges"}
 # names of the types of parameters that are files or folders
 PATHS = {"path", "file", "directory"}
+_template = typer.Typer(add_completion=False)
 
 
-def _shared(run_code: RunCode = False, quiet: Quiet = False, verbose: Verbose = False) -> None:
-    """Take the last options of every verb, which their functions need not know."""
+@_template.command()
+def _options(
+    run_code: Annotated[
+        bool,
+        typer.Option(
+            "--run-code",
+            callback=_run_code,
+            expose_value=False,
+            help="Run code (kind: python, method: python) that the recipe of a run folder names. Read it first.",
+        ),
+    ] = False,
+    quiet: Annotated[
+        bool,
+        typer.Option(
+            "--quiet", "-q", callback=_set("quiet"), expose_value=False, help="Print errors and the result alone."
+        ),
+    ] = False,
+    verbose: Annotated[
+        bool,
+        typer.Option(
+            "--verbose",
+            "-v",
+            callback=_set("verbose"),
+            expose_value=False,
+            help="Print what libraries and the steps' processes log, too; of an audit, the whole page.",
+        ),
+    ] = False,
+) -> None:
+    """Last options of every verb, which its function need not know."""
 
 
-def _options() -> list[Any]:
-    app = typer.Typer(add_completion=False)
-    app.command()(_shared)
-    options: list[Any] = typer.main.get_command(app).params
-    for option in options:
-        option.expose_value = False
-    return options
-
-
-OPTIONS = _options()
+OPTIONS: list[Any] = typer.main.get_command(_template).params
 
 
 class _AllValues:
