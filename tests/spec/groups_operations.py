@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from conformance import of_plugins
 from group_samples import corpus_measures, cover_set, text_masses, token_masses
 
 from evenhand.evaluation.audit.coverage import Covered, UnitCoverage
-from evenhand.fairness.groups.bounds import greedy_equal_coverage
 from evenhand.fairness.groups.evidence import SetEvidence, cover_sets
 from evenhand.fairness.groups.fairpo import (
     CANDIDATES,
@@ -267,14 +267,6 @@ def proportional_of(given: Given) -> Given:
     }
 
 
-def greedy_of(given: Given) -> Given:
-    found = {}
-    for bound in ("lower", "upper"):
-        result = greedy_equal_coverage(given["coverage"], given["labels"], given["max_sentences"], bound)
-        found[bound] = {"selected": list(result.selected), "trace": list(result.trace), "ec": result.last}
-    return found
-
-
 def perturb_of(given: Given) -> Given:
     labels, differences = given["labels"], given["value_minus_overall"]
     drawn = thinnings(labels, len(differences), np.random.default_rng(0), rate=given["rate"])
@@ -413,7 +405,7 @@ OPERATIONS: dict[str, Callable[[Given], Any]] = {
     "coverage": coverage_of,
     "coverage_corpus": coverage_corpus_of,
     "proportional_representation": proportional_of,
-    "greedy_bounds": greedy_of,
+    **of_plugins("OPERATIONS"),
     "fairpo_perturb": perturb_of,
     "fairpo_pairs": pairs_of,
     "fairpo_weights_loss": weights_loss_of,

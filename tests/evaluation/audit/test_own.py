@@ -16,6 +16,7 @@ from evenhand.evaluation.audit.named import AUDIT_PAGE
 from evenhand.evaluation.audit.options import read_measures, read_option_entries
 from evenhand.evaluation.audit.page import page
 from evenhand.evaluation.audit.run import ask, run_audit
+from evenhand.evaluation.audit.supplements import SUPPLEMENTS
 from evenhand.evaluation.gate.decide import gated
 from evenhand.evaluation.gate.limits import GateRequest, parse_limit
 from evenhand.evaluation.pages import markdown
@@ -49,9 +50,9 @@ def bring(tmp_path, monkeypatch):
 
     brought = []
 
-    def installed(code, name="questions", package="mine"):
+    def installed(code, name="questions", package="mine", door="measures"):
         site = tmp_path / package
-        points = f"[evenhand.measures]\n{name} = {package}:FAMILY\n"
+        points = f"[evenhand.{door}]\n{name} = {package}:FAMILY\n"
         files = {f"{package}-1.0.dist-info/entry_points.txt": points, f"{package}/__init__.py": dedent(code)}
         install(site, package, "1.0", {path: text.encode() for path, text in files.items()})
         monkeypatch.syspath_prepend(str(site))
@@ -65,7 +66,8 @@ def bring(tmp_path, monkeypatch):
 
 
 def _forget():
-    vars(MEASURES).pop("_points", None)
+    for door in (MEASURES, SUPPLEMENTS):
+        vars(door).pop("_points", None)
     contents.read_measure.cache_clear()
 
 
@@ -423,9 +425,58 @@ def test_what_a_plug_in_brings_is_refused_where_it_is_deleted(tmp_path, monkeypa
     assert ask({}).measures == ("value-shares", "coverage")
     with pytest.raises(DataError, match=r"measure .opinions. is not known\. Measures are value-shares, coverage$"):
         read_measures("opinions")
-    with pytest.raises(DataError, match="option 'word_lists' is not known"):
-        ask({"word_lists": "lists.yaml"})
+    for option, value in (("word_lists", "lists.yaml"), ("tone", "vader"), ("bounds", True), ("published", True)):
+        with pytest.raises(DataError, match=f"option '{option}' is not known"):
+            ask({option: value})
     assert {"bur", "share in summaries"} <= {*AUDIT_PAGE.functions}
     assert "opinion graph" not in AUDIT_PAGE.functions
     monkeypatch.undo()
     _forget()
+
+
+SUPPLEMENT = """
+from evenhand.config.section import Section
+from evenhand.evaluation.audit.contents import AuditNumber
+from evenhand.evaluation.audit.supplements import Supplement
+
+class Options(Section):
+    twice: bool = False
+
+def numbers(measured, corpus, bootstrap, options):
+    yield AuditNumber(measure="BUR (words)", system="made", how="by hand", value=DIVIDEND / 2, n_sets=len(corpus.sets))
+
+FAMILY = Supplement(numbers, Options, effects={"twice": "value-shares"})
+"""
+
+
+def test_a_supplement_has_numbers_beside_only_where_its_option_asks(bring, tmp_path):
+    bring(SUPPLEMENT.replace("DIVIDEND", "1"), name="halves", door="supplements")
+    with pytest.raises(DataError, match="--twice has no effect without measure 'value-shares'"):
+        ask({"measures": "coverage", "twice": True})
+    options = {"measures": "value-shares", "matcher": "words", "resamples": 100}
+    documents = write_sets(tmp_path / "docs.jsonl", SETS)
+    files = (("made", write_summaries(tmp_path / "made.jsonl", SUMMARIES)),)
+    corpus = read_input(AuditFiles(documents, ATTRIBUTE, summaries=files))
+    asked = run_audit(ask(options | {"twice": True}), lambda: corpus, None)
+    assert [(each.how, each.value) for each in asked.beside] == [("by hand", 0.5)]
+    assert asked.options["twice"] is True
+    assert run_audit(ask(options), lambda: corpus, None).beside == ()
+
+
+def test_what_a_supplement_raises_says_whose_it_is(bring, tmp_path):
+    bring(SUPPLEMENT.replace("DIVIDEND", "'x'"), name="halves", door="supplements")
+    documents = write_sets(tmp_path / "docs.jsonl", SETS)
+    files = (("made", write_summaries(tmp_path / "made.jsonl", SUMMARIES)),)
+    corpus = read_input(AuditFiles(documents, ATTRIBUTE, summaries=files))
+    request = ask({"measures": "value-shares", "matcher": "words", "resamples": 100, "twice": True})
+    with pytest.raises(PluginError, match="supplement 'halves' raised TypeError"):
+        run_audit(request, lambda: corpus, None)
+
+
+def test_a_supplement_whose_option_or_name_is_taken_is_refused(bring):
+    bring(SUPPLEMENT.replace("twice", "bounds"), name="halves", door="supplements")
+    with pytest.raises(PluginError, match="supplement 'published' has an option 'bounds', as supplement 'halves' has"):
+        ask({})
+    bring(SUPPLEMENT, name="tone", package="other", door="supplements")
+    with pytest.raises(PluginError, match="supplement 'tone' has the name of a measure"):
+        ask({})

@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenhand.errors import DataError
-from evenhand.fairness.groups.bounds import greedy_coverage_parity, greedy_equal_coverage
 from evenhand.fairness.groups.coverage import coverage, equal_coverage
+from evenhand.plugins.published.bounds import greedy_coverage_parity, greedy_equal_coverage
 
 
 def random_set(seed: int, sentences: int = 6, documents: int = 5):

@@ -4,13 +4,13 @@ import pytest
 from audit_inputs import make_input, make_set
 
 from evenhand.config.fairness import EntailerSection, MatcherSection
-from evenhand.evaluation.audit.beside import matrices
 from evenhand.evaluation.audit.build import build_audit
 from evenhand.evaluation.audit.coverage import MOST_SENTENCES
 from evenhand.evaluation.audit.families import families, open_tools
 from evenhand.evaluation.audit.plan import AuditPlan
 from evenhand.fairness.groups.masses import pack
 from evenhand.fairness.groups.shares import area, unfair_by_cutoff
+from evenhand.plugins.published.numbers import PublishedOptions, matrices
 from evenhand.resampling import Bootstrap
 
 TEXTS = {
@@ -28,7 +28,11 @@ ONE_SIDED = ["Apple berry. Cherry grape. River stone."] * len(SETS)
 
 def audited(**options):
     given = make_input(SETS, ours=ONE_SIDED)
-    plan = AuditPlan(measures=("value-shares", "coverage"), bootstrap=Bootstrap(resamples=200), **options)
+    plan = AuditPlan(
+        measures=("value-shares", "coverage"),
+        options={"published": PublishedOptions(**options)},
+        bootstrap=Bootstrap(resamples=200),
+    )
     tools = open_tools(given, plan, MatcherSection(kind="words"), EntailerSection(kind="words"))
     own = families(given, plan, tools)
     return build_audit(given, plan, own), own, given

@@ -12,19 +12,29 @@ from typing import Literal
 
 import numpy as np
 
-from ...fairness.groups.bounds import Bound, greedy_coverage_parity, greedy_equal_coverage
+from ...config.section import Section
+from ...evaluation.audit.contents import NO_GAP, AuditNumber, ChanceGap
+from ...evaluation.audit.coverage import Covered, UnitCoverage, sentences_of
+from ...evaluation.audit.family import CommandOption
+from ...evaluation.audit.figures import Floats, Measured, bounds_of
+from ...evaluation.audit.input import AuditInput
+from ...evaluation.audit.kinds import (
+    AUC,
+    BUR,
+    COVERAGE_DIFFERENCE,
+    COVERAGE_PARITY,
+    EQUAL_COVERAGE,
+    UER,
+    Measure,
+)
+from ...evaluation.audit.shares import Taken, ValueShares
+from ...evaluation.audit.supplements import Supplement
+from ...evaluation.pages.words import counted
 from ...fairness.groups.coverage import parity_significance
 from ...fairness.groups.shares import area_by_cutoff
 from ...fairness.labelled import LabelledSummary
 from ...resampling import Bootstrap, defined
-from ..pages.words import counted
-from .contents import NO_GAP, AuditNumber, ChanceGap
-from .coverage import Covered, UnitCoverage, sentences_of
-from .figures import Floats, Measured, bounds_of
-from .input import AuditInput
-from .kinds import AUC, BUR, COVERAGE_DIFFERENCE, COVERAGE_PARITY, EQUAL_COVERAGE, UER, Measure
-from .plan import AuditPlan
-from .shares import Taken, ValueShares
+from .bounds import Bound, greedy_coverage_parity, greedy_equal_coverage
 
 # measures of a set that are shown by dominating value
 BY_DOMINATING = (BUR, UER, EQUAL_COVERAGE)
@@ -33,19 +43,30 @@ BATCH = 16
 FOUND: tuple[tuple[Bound, str], ...] = (("lower", "lowest found"), ("upper", "highest found"))
 
 
-def beside(measured: Sequence[Measured], corpus: AuditInput, plan: AuditPlan) -> Iterator[AuditNumber]:
-    """All that the plan asks for, system after system."""
+class PublishedOptions(Section):
+    """What is asked for of an audit."""
+
+    # what papers report beside the measures, and how low and high those of coverage can be
+    published: bool = False
+    bounds: bool = False
+
+
+def beside(
+    measured: Sequence[Measured], corpus: AuditInput, bootstrap: Bootstrap, options: Section
+) -> Iterator[AuditNumber]:
+    """All that is asked for, system after system."""
+    assert isinstance(options, PublishedOptions), "of its own kind"
     reachable: dict[str, Floats] = {}
     for measurement in measured:
         if not measurement.figures.scored.any():
             continue
-        if plan.published and isinstance(measurement.family, ValueShares):
+        if options.published and isinstance(measurement.family, ValueShares):
             yield _cut_offs(measurement, measurement.family)
-        if plan.published and isinstance(measurement.family, UnitCoverage):
-            yield from _significance(measurement, plan.bootstrap)
-        if plan.published:
-            yield from _by_dominating_value(measurement, corpus, plan.bootstrap)
-        if plan.bounds and isinstance(measurement.family, UnitCoverage):
+        if options.published and isinstance(measurement.family, UnitCoverage):
+            yield from _significance(measurement, bootstrap)
+        if options.published:
+            yield from _by_dominating_value(measurement, corpus, bootstrap)
+        if options.bounds and isinstance(measurement.family, UnitCoverage):
             reachable = reachable or matrices(measurement.family, corpus)
             yield from _reachable(measurement, measurement.family, corpus, reachable)
 
@@ -156,3 +177,26 @@ def _reachable(
 
 def _made(measurement: Measured, measure: Measure, how: str, value: float | None, n_sets: int) -> AuditNumber:
     return AuditNumber(measure=str(measure), system=measurement.system, how=how, value=value, n_sets=n_sets)
+
+
+SUPPLEMENT = Supplement(
+    beside,
+    PublishedOptions,
+    (
+        CommandOption(
+            "published",
+            bool,
+            "Show also what papers report beside these measures: AUC over the released cut-offs, p of Coverage Parity, and "
+            "BUR, UER and Equal Coverage by the value that has most documents.",
+            after="least_group",
+        ),
+        CommandOption(
+            "bounds",
+            bool,
+            "Show also how low and high Equal Coverage and Coverage Parity can be with sentences of the documents; the "
+            "entailer reads all of them.",
+            after="option",
+        ),
+    ),
+    effects={"bounds": "coverage"},
+)
