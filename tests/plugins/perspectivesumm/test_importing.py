@@ -1,4 +1,4 @@
-"""`evenhand import` of PerspectiveSumm, tweets, reviews and dialogues: from the command line to document sets that are read back."""
+"""`evenhand import` of PerspectiveSumm, tweets, reviews and dialogues: from the command to sets that are read back."""
 
 import gzip
 import json
