@@ -208,7 +208,7 @@ def cache(
 ) -> None:
     """Show the cached judgements of each judge, embeddings, reference log-probabilities of training and answers of servers, or
     forget them."""
-    from ..generate.server.kept import ANSWERS
+    from ..config.model import answer_caches
     from ..judges.cache import JUDGEMENTS, cache_counts
     from ..judges.embeddings import EMBEDDINGS
     from ..train.reference import REFERENCE_LOGPS
@@ -216,7 +216,7 @@ def cache(
     caches = {
         EMBEDDINGS: "embeddings",
         REFERENCE_LOGPS: "pairs' reference log-probabilities",
-        ANSWERS: "answers of servers",
+        **{store: store.what for store in answer_caches()},
     }
     if clear:
         *first, last = (f"{store.forget()} {label}" for store, label in {JUDGEMENTS: "judgements", **caches}.items())
@@ -225,9 +225,10 @@ def cache(
     for count in cache_counts():
         say(f"{count.scored:8,} scored {count.unscored:6,} unscored  {count.signature}")
     say(f"in {JUDGEMENTS.path}")
+    *_, last_store = caches
     for store, label in caches.items():
         say(f"{store.count():8,} {label}")
-        say(f"in {store.path}{' (set EVENHAND_CACHE to move all)' if store is ANSWERS else ''}")
+        say(f"in {store.path}{' (set EVENHAND_CACHE to move all)' if store is last_store else ''}")
 
 
 def env() -> None:
@@ -253,7 +254,7 @@ def env() -> None:
 
 # verbs of the core, in the order of --help
 CORE: dict[str, Verb] = {
-    "audit": Verb(audit.audit, SUMMARIES, audit.EXAMPLE, at_end=True),
+    "audit": Verb(audit.audit, SUMMARIES, audit.EXAMPLE, at_end=True, further=audit.plugin_options),
     "score": Verb(score.score, SUMMARIES, score.EXAMPLE),
     "validate": Verb(validate, RUNS, "Example: evenhand validate recipes/quickstart.yaml --set rounds=2"),
     "estimate": Verb(estimate.estimate, RUNS, estimate.EXAMPLE),

@@ -196,17 +196,15 @@ def print_asked(work: str, language_model: "LanguageModel", asks: "Sequence[Ask]
         ModelError: the server is not there, refuses the key, or lacks the model.
     """
     from ..estimate.counting import Counter, reader
-    from ..generate.server.reachability import refuse_unreachable
 
     server = language_model.backend.server
     if server is None:
         return
-    refuse_unreachable(server, language_model.model.name)
+    server.refuse_unreachable(language_model.model.name)
     counter = Counter(reader(language_model.model)[0])
     counter.complete(asks)
     paid, written = counter.tokens.paid, counter.tokens.generated
-    cost = server.price.cost(round(paid), 0, round(written)) if server.price else None
-    _say_cost(f"{work} by {server.base_url}", paid, written, cost)
+    _say_cost(f"{work} by {server.address}", paid, written, server.cost(round(paid), round(written)))
     say(NOT_COUNTED)
 
 
