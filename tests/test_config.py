@@ -200,7 +200,7 @@ def generation(**changes):
     return GenerateSection.model_validate({"plans": {"sampled": {"candidates": 4}}} | changes)
 
 
-@pytest.mark.needs("plugins/debate", "plugins/self_refine")
+@pytest.mark.needs("plugins/debate", "plugins/self_refine", "plugins/shuffled")
 def test_method_has_its_options_and_no_others():
     assert generation(method="debate").debate.agents == 3
     assert generation(method="self-refine", self_refine={"rounds": 5}).self_refine.rounds == 5

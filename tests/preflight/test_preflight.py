@@ -94,6 +94,7 @@ def test_judges_that_nothing_uses_are_told(tmp_path, caplog):
     assert "judges.mine" not in caplog.text
 
 
+@pytest.mark.needs("plugins/ray")
 def test_engines_that_get_no_batch_are_told(tmp_path, tiny_model, caplog, monkeypatch):
     values = recipe(tmp_path, {"mine": {"kind": "length"}}).model_dump(mode="json")
     values["model"]["name"] = str(tiny_model)
