@@ -86,7 +86,7 @@ def test_summaries_of_a_system_that_are_none_are_refused_with_its_label(document
             {"word_lists": "lists.yaml"}, "^word_lists has no effect", marks=pytest.mark.needs("plugins/bias")
         ),
         ({"models": "x"}, "^models 'x': write models matcher=NAME with matcher bertscore"),
-        ({"tone": "encoder"}, "^tone has no effect"),
+        pytest.param({"tone": "encoder"}, "^tone has no effect", marks=pytest.mark.needs("plugins/tone")),
         ({"out": __file__}, "^out .*: is not a folder"),
     ],
 )
@@ -95,6 +95,7 @@ def test_options_of_the_wrong_kind_are_refused(documents, options, match):
         evenhand.audit(documents, {"a": ["x"] * 3}, **FAST | options)
 
 
+@pytest.mark.needs("plugins/tone")
 def test_an_audit_takes_the_usual_tone_written_out_and_lists_all_its_options(documents):
     assert evenhand.audit(documents, {"a": ["Trams."] * 3}, tone="vader", **FAST).found.measures
     written = evenhand.audit.__doc__.partition("options: ")[2].partition("Raises")[0]
