@@ -72,6 +72,7 @@ def test_prompts_that_are_left_out_are_not_counted(tiny_model, tmp_path):
     assert f"of 4 requests are longer than generate.max_model_len {lengths[-1] + 3:,} lets them be" in split.notes[-1]
 
 
+@pytest.mark.needs("plugins/self_refine")
 def test_a_method_of_several_turns_is_counted_turn_by_turn(tiny_model, tmp_path):
     refined = {
         "backend": "transformers", "max_model_len": 2048, "method": "self-refine",
@@ -164,6 +165,7 @@ def test_files_of_an_engine_have_the_ids_of_tokens(tiny_model, tmp_path):
     assert {name: split.files[name] for name in measured} == pytest.approx(measured, rel=0.1)
 
 
+@pytest.mark.needs("plugins/ray")
 def test_engines_of_all_machines_share_the_work(tiny_model, tmp_path):
     pytest.importorskip("trl")
     from evenhand.estimate.devices import DEVICES

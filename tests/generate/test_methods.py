@@ -140,7 +140,7 @@ def test_wrong_options_are_explained_with_the_others(tmp_path, bring):
         phase_of(tmp_path, "shortre")
 
 
-@pytest.mark.parametrize("method", ["debate", "shorter"])
+@pytest.mark.parametrize("method", [pytest.param("debate", marks=pytest.mark.needs("plugins/debate")), "shorter"])
 def test_a_method_that_is_not_there_is_refused_in_one_message(tmp_path, monkeypatch, method):
     for door in (METHODS, METHOD_SECTIONS):
         monkeypatch.setitem(vars(door), "_points", {})

@@ -82,7 +82,7 @@ def audited(tmp_path, measures="questions", sets=SETS, out=None, **systems):
 
 def test_a_function_of_ten_lines_is_measured_by_its_name_with_an_interval_and_names_nobody(bring, tmp_path):
     bring(QUESTIONS)
-    assert measure_names()[-3:] == ("opinions", "questions", "word-lists")
+    assert "questions" in measure_names()
     found = audited(tmp_path, out=tmp_path / "audit")
     (number,) = found.numbers
     # six of twelve summaries have one question in two sentences
@@ -98,10 +98,10 @@ def test_a_function_of_ten_lines_is_measured_by_its_name_with_an_interval_and_na
 
 
 def test_it_stands_beside_other_measures_and_changes_none_of_them(bring, tmp_path):
-    alone = audited(tmp_path, "coverage,word-lists").numbers
+    alone = audited(tmp_path, "value-shares,coverage").numbers
     bring(QUESTIONS)
-    both = audited(tmp_path, "coverage,questions,word-lists")
-    assert [each.family for each in both.measures] == ["coverage", "questions", "word-lists"]
+    both = audited(tmp_path, "value-shares,coverage,questions")
+    assert [each.family for each in both.measures] == ["value-shares", "coverage", "questions"]
     assert tuple(each for each in both.numbers if each.family != "questions") == alone
     assert "0 is fair, but for share of questions, of which that is not known." in markdown.render(page(both))
 
@@ -277,7 +277,9 @@ def test_a_package_that_cannot_be_used_harms_no_other_measure(bring, tmp_path, c
     assert [each.message for each in caplog.records if "measure 'questions' of package mine 1.0" in each.message]
 
 
-@pytest.mark.parametrize("name", ["coverage", "opinions", "questions"])
+@pytest.mark.parametrize(
+    "name", ["coverage", pytest.param("opinions", marks=pytest.mark.needs("plugins/opinions")), "questions"]
+)
 def test_a_name_that_is_taken_is_told_with_both_packages(bring, tmp_path, name):
     bring(QUESTIONS, name)
     if name == "questions":
@@ -367,7 +369,7 @@ def test_options_that_are_written_otherwise_are_refused(entries, said):
         read_option_entries(entries, ["tau"])
 
 
-@pytest.mark.parametrize("option", ["tau", "opinion_units"])
+@pytest.mark.parametrize("option", ["tau", pytest.param("opinion_units", marks=pytest.mark.needs("plugins/opinions"))])
 def test_an_option_that_is_taken_is_told(bring, option):
     bring(_class(option))
     with pytest.raises(
@@ -419,6 +421,7 @@ def test_a_library_that_a_measure_needs_is_named(bring, tmp_path):
         audited(tmp_path)
 
 
+@pytest.mark.needs("plugins/bias", "plugins/opinions")
 def test_what_a_plug_in_brings_is_refused_where_it_is_deleted(tmp_path, monkeypatch):
     monkeypatch.setattr(doors, "PLUGINS", tmp_path)
     _forget()

@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 
 from evenhand.plugins.released.bleurt import BleurtAligner
-from evenhand.plugins.released.finesure import PROMPTS
+from evenhand.plugins.released.finesure import PROMPTS as FINESURE
 from evenhand.plugins.released.sections import BleurtJudge, FineSurEJudge, MiniCheckJudge, SummacJudge, UniEvalJudge
 from evenhand.plugins.released.unieval import Consistency
 from evenhand.plugins.released.yes_no import YesNoAligner
@@ -24,7 +24,7 @@ OPENERS = {
 ASKING = {
     "finesure": SimpleNamespace(
         section=(FineSurEJudge, {"most_reply_tokens": 48}),
-        templates=(("finesure-faithfulness", PROMPTS),),
+        templates=(("finesure-faithfulness", FINESURE),),
         n_reply=48,
         reply='[{"sentence": 1, "reason": "x", "category": "no error"}]',
     )
