@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..config.python_code import code_sections
-from ..config.recipe_file import load_recipe
 from ..errors import EvenhandError
 from ..extras import give_home, show_fault, start_logging
 from ..runfolder import processes
@@ -22,7 +21,7 @@ from . import audit, estimate, exporting, importing, models, recipes, score
 from .compare import compare
 from .door import HERE, RUNS, SUMMARIES, Verb, add_verbs, in_order, read_verbs
 from .gate import BaselineFile, FailIf, Junit, Markdown, Options, Profile, Strict, read_earlier
-from .inputs import Overrides, RecipePath
+from .inputs import Overrides, RecipePath, open_recipe
 from .progress import run_with_progress, watched
 from .terminal import complain, note, note_cautions, print_plan, say, show_page, summary
 from .verbs import Verbs
@@ -79,7 +78,7 @@ def validate(
     ] = False,
 ) -> None:
     """Check in seconds, without loading a model, what would stop any stage of a recipe; all mistakes are shown together."""
-    loaded = load_recipe(recipe, set_ or [])
+    loaded = open_recipe(recipe, set_)
     from ..loop import plan
     from ..preflight import preflight
 
@@ -96,7 +95,7 @@ def loop(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the steps with their counts; do nothing.")] = False,
 ) -> None:
     """Run all rounds and the evaluation; what is done already is reused, what was interrupted continues."""
-    loaded = load_recipe(recipe, set_ or [])
+    loaded = open_recipe(recipe, set_)
     from ..loop import steps
     from ..preflight import preflight
 
@@ -136,7 +135,7 @@ def judge(recipe: RecipePath, phase: PhaseName = None, set_: Overrides = None, s
 
 def merge(recipe: RecipePath, phase: PhaseName = None, set_: Overrides = None) -> None:
     """Put the shards of one phase's generating or judging together, as one process would have left it."""
-    loaded = load_recipe(recipe, set_ or [])
+    loaded = open_recipe(recipe, set_)
     from ..loop import work_in
     from ..phase_stages import merge as run
     from ..runfolder.tracking import track
@@ -183,7 +182,7 @@ def report(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has o
     markdown: Markdown = None,
 ) -> None:
     """Compare the systems of the evaluation phases: report/index.html, report.json, report.md, tables/."""
-    loaded = load_recipe(recipe, set_ or [])
+    loaded = open_recipe(recipe, set_)
     from ..evaluation.gate.calibrated import refuse_uncalibrated
     from ..evaluation.gate.decide import Gating
     from ..evaluation.report.checkpoint.report import logged_numbers
@@ -209,7 +208,7 @@ def cache(
 ) -> None:
     """Show the cached judgements of each judge, embeddings, reference log-probabilities of training and answers of servers, or
     forget them."""
-    from ..generate.server.kept import ANSWERS
+    from ..config.model import answer_caches
     from ..judges.cache import JUDGEMENTS, cache_counts
     from ..judges.embeddings import EMBEDDINGS
     from ..train.reference import REFERENCE_LOGPS
@@ -217,7 +216,7 @@ def cache(
     caches = {
         EMBEDDINGS: "embeddings",
         REFERENCE_LOGPS: "pairs' reference log-probabilities",
-        ANSWERS: "answers of servers",
+        **{store: store.what for store in answer_caches()},
     }
     if clear:
         *first, last = (f"{store.forget()} {label}" for store, label in {JUDGEMENTS: "judgements", **caches}.items())
@@ -226,9 +225,10 @@ def cache(
     for count in cache_counts():
         say(f"{count.scored:8,} scored {count.unscored:6,} unscored  {count.signature}")
     say(f"in {JUDGEMENTS.path}")
+    *_, last_store = caches
     for store, label in caches.items():
         say(f"{store.count():8,} {label}")
-        say(f"in {store.path}{' (set EVENHAND_CACHE to move all)' if store is ANSWERS else ''}")
+        say(f"in {store.path}{' (set EVENHAND_CACHE to move all)' if store is last_store else ''}")
 
 
 def env() -> None:
@@ -254,7 +254,7 @@ def env() -> None:
 
 # verbs of the core, in the order of --help
 CORE: dict[str, Verb] = {
-    "audit": Verb(audit.audit, SUMMARIES, audit.EXAMPLE, at_end=True),
+    "audit": Verb(audit.audit, SUMMARIES, audit.EXAMPLE, at_end=True, further=audit.plugin_options),
     "score": Verb(score.score, SUMMARIES, score.EXAMPLE),
     "validate": Verb(validate, RUNS, "Example: evenhand validate recipes/quickstart.yaml --set rounds=2"),
     "estimate": Verb(estimate.estimate, RUNS, estimate.EXAMPLE),
@@ -361,7 +361,7 @@ def _step(
     verb: str, path: Path, phase_name: str | None, overrides: list[str] | None, written: str | None = None
 ) -> Iterator[_Step]:
     """Hold the run folder, or the shard's folder there, while a stage is run in the block; what came of it is said then."""
-    recipe = load_recipe(path, overrides or [])
+    recipe = open_recipe(path, overrides)
     from ..loop import work_in
     from ..preflight import check_names
     from ..runfolder.shards import WHOLE, read_shard, shard_folder

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..config.recipe_file import load_recipe
 from ..config.shipped import comment_lines, find_recipe
 from ..errors import LeftOutError, RecipeError
 from ..estimate.devices import DEVICES, UTILISATION, device_of
 from ..text.amounts import GIB, disk_size, gibibytes, hours, magnitude, significant
-from .inputs import Overrides, RecipePath, single_keys
+from .inputs import Overrides, RecipePath, open_recipe, single_keys
 from .terminal import plain_table, say, show
 
 if TYPE_CHECKING:
@@ -92,7 +91,7 @@ def estimate(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has
     --answer-tokens says. A million requests on 64 GPUs: --requests test=1000000 --nodes 8 --gpus-per-node 8 --set
     generate.replicas=auto.
     """
-    loaded = load_recipe(recipe, set_ or [])
+    loaded = open_recipe(recipe, set_)
     try:
         device = device_of(gpu)
     except ValueError:
@@ -106,7 +105,7 @@ def estimate(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has
     from ..train.nodes import keys_of_nodes
 
     if nodes > 1 or gpus_per_node:
-        loaded = load_recipe(recipe, [*(set_ or []), *keys_of_nodes(loaded, nodes, gpus_per_node or 0)])
+        loaded = open_recipe(recipe, [*(set_ or []), *keys_of_nodes(loaded, nodes, gpus_per_node or 0)])
     assumed = Assumed(dict(map(_requests, requests or [])), prompt_tokens, answer_tokens)
     needs = run(loaded, device, utilisation, assumed, Cluster(nodes, gpus_per_node))
     if as_json:
@@ -197,17 +196,15 @@ def print_asked(work: str, language_model: "LanguageModel", asks: "Sequence[Ask]
         ModelError: the server is not there, refuses the key, or lacks the model.
     """
     from ..estimate.counting import Counter, reader
-    from ..generate.server.reachability import refuse_unreachable
 
     server = language_model.backend.server
     if server is None:
         return
-    refuse_unreachable(server, language_model.model.name)
+    server.refuse_unreachable(language_model.model.name)
     counter = Counter(reader(language_model.model)[0])
     counter.complete(asks)
     paid, written = counter.tokens.paid, counter.tokens.generated
-    cost = server.price.cost(round(paid), 0, round(written)) if server.price else None
-    _say_cost(f"{work} by {server.base_url}", paid, written, cost)
+    _say_cost(f"{work} by {server.address}", paid, written, server.cost(round(paid), round(written)))
     say(NOT_COUNTED)
 
 

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from ..config.lacking import lacking
 from ..config.layers import Layers, read_layers
 from ..config.plain_yaml import dump_yaml
 from ..config.shipped import RECIPES, comment_lines, read_head, recipe_names
@@ -49,6 +50,9 @@ def recipes(context: typer.Context) -> None:
         wider = (
             "" if len(fields) == len(BEYOND) else f"; {WIDEST if fields else WIDE} columns have room for more of each"
         )
+        left_out = sorted({plugin for name in recipe_names() for plugin in lacking(name)})
+        if left_out:
+            show(f"\nnot listed are recipes that need plug-ins which are not here: {', '.join(left_out)}")
         show(
             "\nevenhand recipes show NAME prints one with its data, needs, time, expected numbers and command, "
             f"most often evenhand loop NAME{wider}"
@@ -110,7 +114,7 @@ def _fields() -> tuple[str, ...]:
 def _rows(fields: tuple[str, ...]) -> Iterator[list[str]]:
     """A row for each recipe, and one for each folder of them."""
     folder = ""
-    for path in map(Path, recipe_names()):
+    for path in (Path(name) for name in recipe_names() if not lacking(name)):
         if path.parent.name and folder != str(path.parent):
             folder = str(path.parent)
             yield [f"\n{folder}/"]

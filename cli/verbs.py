@@ -1,8 +1,10 @@
 """The command line's verbs, all of which take `-q` and `-v`, and an option of one value once."""
 
+import inspect
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -57,46 +59,45 @@ def _run_code(is_set: bool) -> bool:
     return is_set
 
 
-Quiet = Annotated[
-    bool, typer.Option("--quiet", "-q", callback=_set("quiet"), help="Print errors and the result alone.")
-]
-Verbose = Annotated[
-    bool,
-    typer.Option(
-        "--verbose",
-        "-v",
-        callback=_set("verbose"),
-        help="Print what libraries and the steps' processes log, too; of an audit, the whole page.",
-    ),
-]
-RunCode = Annotated[
-    bool,
-    typer.Option(
-        "--run-code",
-        callback=_run_code,
-        help="Run code (kind: python, method: python) that the recipe of a run folder names. Read it first.",
-    ),
-]
-# parameters of verbs that read a recipe, of which the first of the shared options is one
+# parameters of verbs that read a recipe, which have the first of the shared options, too
 RECIPES = {"recipe", "recipes", "judges"}
 # names of the types of parameters that are files or folders
 PATHS = {"path", "file", "directory"}
+_template = typer.Typer(add_completion=False)
 
 
-def _shared(run_code: RunCode = False, quiet: Quiet = False, verbose: Verbose = False) -> None:
-    """Take the last options of every verb, which their functions need not know."""
+@_template.command()
+def _options(
+    run_code: Annotated[
+        bool,
+        typer.Option(
+            "--run-code",
+            callback=_run_code,
+            expose_value=False,
+            help="Run code (kind: python, method: python) that the recipe of a run folder names. Read it first.",
+        ),
+    ] = False,
+    quiet: Annotated[
+        bool,
+        typer.Option(
+            "--quiet", "-q", callback=_set("quiet"), expose_value=False, help="Print errors and the result alone."
+        ),
+    ] = False,
+    verbose: Annotated[
+        bool,
+        typer.Option(
+            "--verbose",
+            "-v",
+            callback=_set("verbose"),
+            expose_value=False,
+            help="Print what libraries and the steps' processes log, too; of an audit, the whole page.",
+        ),
+    ] = False,
+) -> None:
+    """Last options of every verb, which its function need not know."""
 
 
-def _options() -> list[Any]:
-    app = typer.Typer(add_completion=False)
-    app.command()(_shared)
-    options: list[Any] = typer.main.get_command(app).params
-    for option in options:
-        option.expose_value = False
-    return options
-
-
-OPTIONS = _options()
+OPTIONS: list[Any] = typer.main.get_command(_template).params
 
 
 class _AllValues:
@@ -139,10 +140,26 @@ def refuse_repeated(command: Any, context: Any, arguments: list[str]) -> None:
         raise DataError(mistakes)
 
 
+# option -> options that stand after it
+FurtherOptions = Callable[[], Mapping[str, Sequence[inspect.Parameter]]]
+
+
 class _Verb(TyperCommand):
     def __init__(self, *arguments: Any, params: list[Any], **options: Any) -> None:
         reads_recipe = any(parameter.name in RECIPES for parameter in params)
         super().__init__(*arguments, params=[*params, *OPTIONS[not reads_recipe :]], **options)
+
+    @property
+    def params(self) -> list[Any]:  # type: ignore[override]
+        """Its parameters; those that plug-ins bring are asked for with them, so that a list of verbs imports none."""
+        if build := getattr(self.callback, "build", None):
+            command = build()
+            self.callback, self._params = command.callback, command.params
+        return self._params
+
+    @params.setter
+    def params(self, params: list[Any]) -> None:
+        self._params = params
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         with _visible_refusals():
@@ -179,6 +196,46 @@ class Verbs(typer.Typer):
     def __init__(self, **options: Any) -> None:
         super().__init__(cls=_Family, **options)
 
-    def command(self, name: str | None = None, **options: Any) -> Callable[[F], F]:
-        """Register a function as a verb; see `typer.Typer.command`."""
-        return super().command(name, cls=_Verb, **options)
+    def command(
+        self, name: str | None = None, *, further: FurtherOptions | None = None, **options: Any
+    ) -> Callable[[F], F]:
+        """Register a function as a verb; see `typer.Typer.command`.
+
+        Args:
+            name: of the verb.
+            further: options that the function takes by any name, asked for when the verb is run or its help shown.
+            options: as typer has them.
+        """
+        register = super().command(name, cls=_Verb, **options)
+        if further is None:
+            return register
+
+        def build(function: Callable[..., Any]) -> Any:
+            app = typer.Typer(add_completion=False)
+            app.command(name, cls=_Verb, **options)(_with_options(function, further()))
+            return typer.main.get_command(app)
+
+        def add(function: F) -> F:
+            verb = _with_options(function, {})
+            verb.build = lambda: build(function)  # type: ignore[attr-defined]
+            register(verb)
+            return function
+
+        return add
+
+
+def _with_options(
+    function: Callable[..., Any], further: Mapping[str, Sequence[inspect.Parameter]]
+) -> Callable[..., Any]:
+    """What typer calls in the place of a function that takes options by any name: these stand for any."""
+
+    @wraps(function)
+    def verb(**arguments: Any) -> Any:
+        return function(**arguments)
+
+    signature = inspect.signature(function)
+    own = [option for option in signature.parameters.values() if option.kind is not inspect.Parameter.VAR_KEYWORD]
+    options = [option for before in own for option in (before, *further.get(before.name, ()))]
+    verb.__signature__ = signature.replace(parameters=options)  # type: ignore[attr-defined]
+    verb.__annotations__ = {option.name: option.annotation for option in options}
+    return verb

@@ -399,8 +399,8 @@ def served(split: Split, work: PhaseWork) -> StageEstimate | None:
     tokens = work.tokens.times(len(split.phases))
     return StageEstimate(
         work.stage, split.name, len(split.phases), work.model.model.name, work.judges, split.n_requests, tokens.paid,
-        tokens.generated, flops=None, gpus=0, hours=None, server=server.base_url,
-        cost=server.price.cost(round(tokens.paid), 0, round(tokens.generated)) if server.price else None,
+        tokens.generated, flops=None, gpus=0, hours=None, server=server.address,
+        cost=server.cost(round(tokens.paid), round(tokens.generated)),
     )  # fmt: skip
 
 

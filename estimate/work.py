@@ -12,7 +12,6 @@ from ..generate.method import DrawnReply, Job, draw_seed, draws, text_of
 from ..generate.methods import METHODS
 from ..generate.prefixes import LEAST_SHARED, n_common
 from ..generate.requests import build_requests, refuse_no_room
-from ..generate.server.requests import SENDINGS
 from ..generate.stage import phase_requests
 from ..judges import open_judge
 from ..judges.asking import AskingJudge, in_step
@@ -236,9 +235,7 @@ def _judging(
         models.setdefault(judge.loads, next(iter(language_models.values())))
     for key, judges in together.items():
         server = models[key].backend.server
-        counter = Counter(
-            reader(models[key].model)[0], choice_tokens=SENDINGS[server.prompts].choice_tokens if server else 1
-        )
+        counter = Counter(reader(models[key].model)[0], choice_tokens=server.choice_tokens if server else 1)
         rounds = [
             judge.rounds(judge_inputs(judge.against, [pair for pair in candidates if phase.is_judged(pair[1], name)]))
             for name, judge in judges

@@ -3,10 +3,9 @@
 from collections.abc import Iterator, Sequence
 
 from ..config.recipe_file import load_recipe
-from ..runfolder.assignments import Assignment
+from ..runfolder.assignments import Assignment, run_assigned
 from ..runfolder.phases import open_phase
 from ..runfolder.replicas import AssignedTask
-from ..runfolder.tasks import run_assigned
 from .batches import JournalContents, JournalLine
 from .rounds import Round
 from .stage import generate_stage, make_batches, phase_requests

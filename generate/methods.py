@@ -4,14 +4,12 @@ from collections.abc import Iterator
 
 from ..doors import Door, blamed
 from ..errors import PluginError
-from . import chain_of_thought, python_method, shuffled, thinned, zero_shot
+from . import python_method, thinned, zero_shot
 from .backend import Reply, reply_mistake
 from .method import Job, Method
 
 CORE: dict[str, Method] = {
     "zero-shot": zero_shot.ZERO_SHOT,
-    "shuffled": shuffled.SHUFFLED,
-    "chain-of-thought": chain_of_thought.CHAIN_OF_THOUGHT,
     "thinned": thinned.THINNED,
     "python": python_method.PYTHON,
 }

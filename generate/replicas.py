@@ -7,14 +7,14 @@ from ..config import Recipe
 from ..config.model import LOCAL
 from ..errors import ModelError
 from ..records import Failure, SummaryRequest
+from ..runfolder.assignments import StageTask, hand_out
 from ..runfolder.engines import engines_of
 from ..runfolder.journal import Batches, Journal
 from ..runfolder.phases import Phase
 from ..runfolder.replicas import ReplicaTask
 from ..runfolder.stages import Stage
-from ..runfolder.tasks import Task, hand_out
 from ..text import some_of
-from .batches import FinishedBatch, JournalContents, JournalLine, journals_of
+from .batches import FinishedBatch, JournalContents, JournalLine
 from .requests import Requests
 
 # why requests of a batch that was given up have no candidate
@@ -34,13 +34,6 @@ def generate_apart(
 ) -> None:
     """Have replicas finish the batches that are open, each into a journal of its own.
 
-    Args:
-        phase: its candidates are made.
-        stage: has the journals.
-        requests: of the phase.
-        batches: of these.
-        contents: what the journals have.
-
     Raises:
         EvenhandError: what a replica refused.
         ModelError: a replica could not load its model, or more requests were given up than limits.failed allows.
@@ -53,7 +46,7 @@ def generate_apart(
         return ReplicaTask(batch, {"rounds": [round_.model_dump(mode="json") for round_ in rounds]})
 
     def n_unseen() -> int:
-        seen = JournalContents(journals_of(stage, batches.shard), ids).done
+        seen = JournalContents(stage.journals(JournalLine, batches.shard), ids).done
         lost = {failure.request_id for batch in given_up for failure in batch.failures}
         return sum(place not in seen and ids[place] not in lost for batch in open_batches for place in batch)
 
@@ -62,7 +55,7 @@ def generate_apart(
         return
     progress = batches.counted(open_batches)
     engines = engines_of(phase.recipe.generate, phase.recipe.executor)
-    task = Task("replica", "evenhand.generate.child", (), engines, list(map(task_of, open_batches)))
+    task = StageTask("replica", "evenhand.generate.child", (), engines, list(map(task_of, open_batches)))
     with closing(hand_out(phase, stage, batches.shard, [task], n_unseen)) as outcomes:
         for outcome in outcomes:
             if outcome.given_up:

@@ -34,7 +34,7 @@ from ..storage import digest, make_folder, whole_file, write_jsonl, write_record
 from . import drafts
 from .backend import ANOTHER_MODEL, READ_IN_PART, Backend, Usage
 from .backends import NO_MODEL, open_backend_of, signature_of
-from .batches import FinishedBatch, JournalContents, JournalLine, batch_name, journals_of
+from .batches import FinishedBatch, JournalContents, JournalLine, batch_name
 from .method import Draw, DrawnReply, Job, draw_seed, draws
 from .methods import METHODS, packaged_replies
 from .replicas import generate_apart, is_apart
@@ -150,7 +150,7 @@ def generate_shard(phase: Phase, shard: Shard) -> bool:
 def not_generated(phase: Phase) -> tuple[int, int, set[Path]]:
     """How many requests are not finished, so far as journals of all processes tell, of how many; and journals that overlap."""
     requests = phase_requests(phase)
-    kept = JournalContents(journals_of(generate_stage(phase, requests)), requests.sides())
+    kept = JournalContents(generate_stage(phase, requests).journals(JournalLine), requests.sides())
     return len(requests) - len(kept.done), len(requests), kept.overlapping
 
 
@@ -200,7 +200,7 @@ def _write(phase: Phase, stage: Stage, requests: Requests) -> GenerateCounts:
             for name, part in parts.items()
             if name in stage.outputs
         }
-        for batch in JournalContents(journals_of(stage), requests.sides()):
+        for batch in JournalContents(stage.journals(JournalLine), requests.sides()):
             counts.add(batch)
             for part, file in files.items():
                 for record in getattr(batch, part):
@@ -216,7 +216,7 @@ def finish(phase: Phase, stage: Stage, requests: Requests, shard: Shard = WHOLE)
             other batches.
     """
     section = phase.recipe.generate
-    kept = JournalContents(journals_of(stage, shard), requests.sides())
+    kept = JournalContents(stage.journals(JournalLine, shard), requests.sides())
     progress = progress_path(shard_folder(phase.recipe.output, shard) / phase.name, stage.name)
     batches = Batches(requests, section.requests_per_batch, "requests", progress, shard)
     if shard.name:

@@ -6,10 +6,9 @@ from contextlib import closing
 from itertools import islice
 
 from ..config.recipe_file import load_recipe
-from ..runfolder.assignments import Assignment
+from ..runfolder.assignments import Assignment, run_assigned
 from ..runfolder.phases import Phase
 from ..runfolder.replicas import AssignedTask
-from ..runfolder.tasks import run_assigned
 from . import open_judges
 from .batch import JudgedBatch
 from .cache import VerdictCache

@@ -12,16 +12,16 @@ from typing import NamedTuple
 
 from ..config.model import LOCAL, BackendSection, ReplicatedSection
 from ..errors import JudgeError
+from ..runfolder.assignments import StageTask, hand_out
 from ..runfolder.engines import Engines, engines_of
 from ..runfolder.phases import Phase
 from ..runfolder.progress import Progress
 from ..runfolder.replicas import Outcome, ReplicaTask
 from ..runfolder.shards import Shard
 from ..runfolder.stages import Stage
-from ..runfolder.tasks import Task, hand_out
-from .batch import judge_work
+from .batch import JudgedBatch, judge_work
 from .cache import verdict_key
-from .journals import done_by, journals_of
+from .journals import done_by
 from .judge import Judge
 from .open_work import Done, Pair, batches_of, n_new, open_pairs, size_of
 
@@ -66,15 +66,7 @@ def _engines(phase: Phase, group: Sequence[Judge]) -> Engines:
 def judge_apart(
     phase: Phase, stage: Stage, teams: Sequence[Team], done: Done, progress: Progress, shard: Shard
 ) -> None:
-    """Have processes of their own put what these judges have not yet said into journals.
-
-    Args:
-        phase: its candidates are judged.
-        stage: has the journals.
-        teams: the judges, which must be the recipe's.
-        done: what the journals have.
-        progress: of the stage.
-        shard: of the stage, that `done` leaves to do.
+    """Have processes of their own put what these judges, which must be the recipe's, have not yet said into journals.
 
     Raises:
         EvenhandError: what a process refused.
@@ -103,7 +95,7 @@ def judge_apart(
 
 def _n_unseen(phase: Phase, stage: Stage, teams: Sequence[Team], done: Done, shard: Shard) -> int:
     """Requests that a judge has not judged, so far as it can be seen."""
-    found = done_by(journals_of(stage, shard))
+    found = done_by(stage.journals(JudgedBatch, shard))
     seen = {judge.name: done[judge.name] | found[judge.name] for team in teams for judge in team.judges}
     return sum(
         len({request.id for _, pairs in open_pairs(phase, team.judges, batch, seen) for request, _ in pairs})
@@ -112,7 +104,7 @@ def _n_unseen(phase: Phase, stage: Stage, teams: Sequence[Team], done: Done, sha
     )
 
 
-def _tasks(phase: Phase, teams: Sequence[Team], done: Done) -> list[Task]:
+def _tasks(phase: Phase, teams: Sequence[Team], done: Done) -> list[StageTask]:
     """What is open of each team, batch by batch; teams with nothing open are left out.
 
     Where several batches have an equal input, the first one asks, and the others find the verdict in the cache. For that to be
@@ -123,7 +115,7 @@ def _tasks(phase: Phase, teams: Sequence[Team], done: Done) -> list[Task]:
     )
     # key of an input -> the last task that has it
     having: dict[str, ReplicaTask] = {}
-    tasks: list[Task] = []
+    tasks: list[StageTask] = []
     for team in teams:
         batches: list[ReplicaTask] = []
         start = 0
@@ -152,7 +144,7 @@ def _tasks(phase: Phase, teams: Sequence[Team], done: Done) -> list[Task]:
         names = [judge.name for judge in team.judges]
         if batches:
             owner = f"judges {', '.join(names)}"
-            tasks.append(Task(team.name, "evenhand.judges.child", names, team.engines, batches, owner))
+            tasks.append(StageTask(team.name, "evenhand.judges.child", names, team.engines, batches, owner))
     return tasks
 
 

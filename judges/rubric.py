@@ -178,7 +178,7 @@ def _version(options: RubricJudge) -> int:
         return 3
     # 4, of chats of servers: at the token that is the written grade; 3: behind what their answers have in common
     server = options.backend.server
-    return 4 if server is not None and server.prompts == "messages" else 3
+    return 4 if server is not None and not server.sends_tokens else 3
 
 
 def engine_part(backend: BackendSection, model: ModelSection) -> dict[str, str]:

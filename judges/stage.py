@@ -18,7 +18,6 @@ from pydantic import Field
 
 from ..errors import LeftOutError
 from ..generate.backend import ANOTHER_MODEL, READ_IN_PART, Usage
-from ..generate.server.kept import ANSWERS
 from ..records import Judgement, LeftOut, Record, SummaryRequest
 from ..runfolder.files import refuse_absent, with_candidates
 from ..runfolder.journal import Journal
@@ -33,7 +32,7 @@ from . import open_judges
 from .asking import AskingJudge, by_model
 from .batch import JudgedBatch
 from .cache import VerdictCache
-from .journals import Told, done_by, journals_of
+from .journals import Told, done_by
 from .judge import Judge
 from .open_work import Done, batches_of, judge_open, keep_last, of_others, size_of
 from .overflow import was_cut
@@ -100,7 +99,7 @@ def judge_by(phase: Phase, judges: Sequence[Judge], *, is_isolated: bool = False
     with stage.begun() as end:
         with spending(phase.recipe.output, phase.recipe.limits.cost):
             place = _finish(phase, stage, judges, apart=is_isolated)
-        return end(_write(phase, judges, Told(journals_of(stage), place))), False
+        return end(_write(phase, judges, Told(stage.journals(JudgedBatch), place))), False
 
 
 def judge_stage(phase: Phase, judges: Sequence[Judge]) -> Stage:
@@ -141,7 +140,7 @@ def judge_shard(phase: Phase, shard: Shard) -> bool:
 def not_judged(phase: Phase) -> dict[str, int]:
     """Judge -> how many requests it has not judged, so far as the journals of all processes tell; only where there are any."""
     judges = open_judges({name: phase.recipe.judges[name] for name in phase.judges})
-    done = done_by(journals_of(judge_stage(phase, judges)))
+    done = done_by(judge_stage(phase, judges).journals(JudgedBatch))
     n_open: Counter[str] = Counter()
     for request, candidates in with_candidates(phase.folder):
         n_open.update(
@@ -176,7 +175,7 @@ def _finish(
     """Put what the journals lack into them, of the whole stage or of a shard; the place of each request among all."""
     groups = by_model(judges)
     teams = teams_of(phase, groups) if apart else []
-    journals = journals_of(stage, shard)
+    journals = stage.journals(JudgedBatch, shard)
     done_elsewhere, done = of_others(phase, groups, shard), done_by(journals)
     if shard.name:
         sections = [f"judges.{each.name}" for each in judges]
@@ -306,9 +305,10 @@ def refuse_unscored(phase: Phase, receipt: Receipt) -> None:
         if unscored <= limit * (scored + unscored):
             continue
         reasons = ", ".join(f"{row.reason} ({row.side} {row.count})" for row in rows)
-        if _asks_server(phase, name):
+        models = phase.recipe.judges[name].language_models.values()
+        if cache := next(filter(None, (model.backend.traits.cache for model in models)), None):
             again = (
-                f". What servers answered stays in {ANSWERS.path}, and they are asked again only when it is forgotten: "
+                f". What servers answered stays in {cache.path}, and they are asked again only when it is forgotten: "
                 "`evenhand cache --clear` forgets all answers and judgements, EVENHAND_CACHE=FOLDER uses another cache"
             )
         mistakes.append(f"{unscored} of {scored + unscored} candidates are unscored: {reasons}")

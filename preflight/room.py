@@ -18,7 +18,6 @@ from ..extras import need
 from ..generate.method import MethodStep, text_of
 from ..generate.methods import METHODS
 from ..generate.requests import refuse_no_room
-from ..generate.server.kept import ANSWERS
 from ..judges import JUDGES
 from ..judges.batch import reference_text
 from ..judges.cache import JUDGEMENTS
@@ -56,7 +55,7 @@ def place_checks(recipe: Recipe) -> Iterator[Check]:
     used = {
         JUDGEMENTS: True,
         EMBEDDINGS: True,
-        ANSWERS: bool(recipe.servers),
+        **{cache: True for backend in recipe.backends.values() if (cache := backend.traits.cache)},
         REFERENCE_LOGPS: recipe.rounds > 0 and bool(recipe.trainer.get("precompute_ref_log_probs")),
     }
     yield from (Check("EVENHAND_CACHE", cache.check, is_here=True) for cache, is_used in used.items() if is_used)

@@ -387,14 +387,9 @@ def _start(argv: Sequence[str], output: BinaryIO) -> "subprocess.Popen[bytes]":
 def run_attached(argv: Sequence[str], failure: Path, **variables: str) -> int:
     """Run a command to its end with this process's output for its own; the exit status, below 0 the signal that ended it.
 
-    Args:
-        argv: the command.
-        failure: where it leaves what it refuses.
-        variables: of its environment, beside this process's own.
-
     Raises:
         OSError: it cannot be started.
-        EvenhandError: what it refused.
+        EvenhandError: what it refused and left in the file `failure`.
     """
     failure.unlink(missing_ok=True)
     with subprocess.Popen(argv, stdin=subprocess.PIPE, env=followed_environment() | variables) as process:

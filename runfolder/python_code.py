@@ -13,7 +13,7 @@ import subprocess
 import sys
 import threading
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -25,7 +25,7 @@ from ..errors import EvenhandError, JudgeError, RecipeError
 from ..storage import read_bytes
 from ..text import did_you_mean, some_of
 from .own_functions import MOST_TEXT, Answer, CallForm, Refused, answers, calling
-from .workers import Command, LocalWorker, Parent, as_child
+from .workers import Command, LocalWorker, as_child
 
 # seconds that a file has to be imported
 START_SECONDS = 120.0
@@ -207,8 +207,7 @@ def main(arguments: Sequence[str]) -> int:
     # all that the function starts ends with it
     os.setpgid(0, 0)
 
-    def work(parent: Parent) -> None:
-        os.register_at_fork(after_in_child=parent.hang_up)
+    def work(messages: Iterator[Any], answer: Callable[[Any], object]) -> None:
         label = f"{file}:{function}"
         try:
             call = calling(
@@ -216,9 +215,9 @@ def main(arguments: Sequence[str]) -> int:
             )
         except Refused as error:
             raise RecipeError(str(error)) from error
-        parent.answer({"is_batch": call.form.is_batch})
-        for rows in parent:
-            parent.answer(answers(call, rows))
+        answer({"is_batch": call.form.is_batch})
+        for rows in messages:
+            answer(answers(call, rows))
 
     return as_child(work, Path(failure))
 

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 from ..errors import ModelError
 from .timing import Part, account, book
-from .workers import Command, Death, Launch, LocalWorker, Parent, PlaceLostError, Worker, as_child
+from .workers import Command, Death, Launch, LocalWorker, PlaceLostError, Worker, as_child
 
 log = logging.getLogger(__name__)
 
@@ -377,17 +377,19 @@ def be_replica(work: Callable[[Iterator[AssignedTask]], None], failure: Path) ->
         failure: where a refusal is left.
     """
 
-    def read(parent: Parent) -> None:
+    def read(messages: Iterator[Any], answer: Callable[[Any], object]) -> None:
         with account() as spent:
-            work(_batches(parent, spent))
+            work(_batches(messages, answer, spent))
 
     return as_child(read, failure)
 
 
-def _batches(parent: Parent, spent: dict[Part, float]) -> Iterator[AssignedTask]:
+def _batches(
+    messages: Iterator[Any], answer: Callable[[Any], object], spent: dict[str, float]
+) -> Iterator[AssignedTask]:
     # ready; what it took to be so is in the answer to the first batch
-    parent.answer({})
-    for start, stop, beside in parent:
+    answer({})
+    for start, stop, beside in messages:
         yield AssignedTask(range(start, stop), beside)
-        parent.answer(spent)
+        answer(spent)
         spent.clear()

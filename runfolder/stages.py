@@ -22,12 +22,15 @@ from ..extras import installed_versions
 from ..records import LeftOut
 from ..storage import digest, explained, file_digest, listed, make_folder, parse_line, read_text, write_json
 from ..text.shown import shortened
+from .journal import Journal
 from .progress import progress_path
+from .shards import WHOLE, Shard
 from .timing import account
 
 log = logging.getLogger(__name__)
 
 C = TypeVar("C", bound="Counts")
+R = TypeVar("R", bound=BaseModel)
 
 # a stage, a digest, a file or a folder
 PLAIN = re.compile(r"(?!\.\.?\Z)[\w.-]+")
@@ -123,6 +126,10 @@ class Stage:
         """The journals that are there, of all processes that have worked at the stage or at a part of it."""
         return _journal_paths(self.folder, self.name, self.key, part)
 
+    def journals(self, line: type[R], shard: Shard = WHOLE) -> list[Journal[R]]:
+        """The journals that are there, of all processes that have worked at the stage or at a shard of it."""
+        return [Journal(path, line) for path in self.journal_paths(shard.part())]
+
     @property
     def progress_path(self) -> Path:
         """Where the stage may say how far it is. Gone once the stage is done."""
@@ -159,10 +166,9 @@ class Stage:
 
     @contextmanager
     def begun(self) -> Iterator[Callable[[Counts], Receipt]]:
-        """Stand around the stage's work; nothing else may work in the run folder meanwhile, see `processes.hold`.
+        """Stand around the stage's work; what it yields takes what was counted when all files are there, and gives the receipt.
 
-        Yields:
-            What ends the stage when all its files are there: it takes what was counted, and gives the receipt.
+        Nothing else may work in the run folder meanwhile; see `processes.hold`.
 
         Raises:
             StorageError: the folder cannot be written.

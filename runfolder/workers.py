@@ -192,34 +192,25 @@ class LocalWorker:
             self._process.stdin.close()
 
 
-class Parent:
-    """Who has started this process: what it says, line by line, and what it is answered."""
+def as_child(work: Callable[[Iterator[Any], Callable[[Any], object]], None], failure: Path) -> int:
+    """Do the work of a `LocalWorker`'s process; the exit code. A refusal is left where the parent looks for it.
 
-    def __init__(self) -> None:
-        self._answers, self._lines = os.dup(1), SimpleQueue[bytes]()
-        # what libraries print is no answer
-        os.dup2(2, 1)
-        follow_parent(self._lines.put)
-
-    def __iter__(self) -> Iterator[Any]:
-        return map(json.loads, iter(self._lines.get, END))
-
-    def answer(self, value: Any) -> None:
-        """Answer the last line, or say that this process is ready for the first."""
-        os.write(self._answers, json.dumps(value).encode() + b"\n")
-
-    def hang_up(self) -> None:
-        """Answer nothing more."""
-        os.close(self._answers)
-
-
-def as_child(work: Callable[[Parent], None], failure: Path) -> int:
-    """Do the work of a `LocalWorker`'s process; the exit code. A refusal is left where the parent looks for it."""
-    parent = Parent()
+    Args:
+        work: gets what the parent says, line by line, and what answers it; the first answer says that the process is ready.
+        failure: see `failure_path`.
+    """
+    answers, lines, own = os.dup(1), SimpleQueue[bytes](), os.getpid()
+    # what libraries print is no answer, and a process that is forked has none to give
+    os.dup2(2, 1)
+    os.register_at_fork(after_in_child=lambda: os.close(answers) if os.getppid() == own else None)
+    follow_parent(lines.put)
     share_processor()
     start_logging()
     try:
-        work(parent)
+        work(
+            map(json.loads, iter(lines.get, END)),
+            lambda answer: os.write(answers, json.dumps(answer).encode() + b"\n"),
+        )
     except EvenhandError as error:
         report_failure(failure, error)
         return error.exit_code

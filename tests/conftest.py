@@ -49,7 +49,7 @@ def pytest_itemcollected(item: pytest.Item) -> None:
     """The fixture of a need's name is a need, too; `-m data` selects the tests of data that $EVENHAND_TEST_DATA may name."""
     for name in set(needs.NEEDS).intersection(getattr(item, "fixturenames", ())):
         item.add_marker(pytest.mark.needs(name))
-    if any(needs.NEEDS[name].is_data for name in _needs_of(item)):
+    if any(needs.need_of(name).is_data for name in _needs_of(item)):
         item.add_marker("data")
     if item.get_closest_marker("slow") and not is_sampled(str(item.path.relative_to(Path(__file__).parent)), item.name):
         item.add_marker("beyond")

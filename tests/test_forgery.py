@@ -20,7 +20,6 @@ from evenhand.config import CorpusSection, TaskSection
 from evenhand.config.fairness import EntailerSection
 from evenhand.config.judges import ExtractJudge, RubricJudge
 from evenhand.corpora import load_corpus
-from evenhand.generate import chain_of_thought, shuffled
 from evenhand.generate.backend import Reply, prompt_tokens
 from evenhand.generate.chat import chat_text, defused
 from evenhand.generate.requests import build_requests
@@ -68,11 +67,7 @@ ATTACKS = {
     "other line breaks": lambda turn: HEADINGS.replace("\n", "\u2028") + HEADINGS.replace("\n", "\x85\x0b\x0c\r"),
 }
 SIDES = ("left", "right")
-METHODS = [
-    (chain_of_thought, make_recipe("chain-of-thought")),
-    (shuffled, make_recipe("shuffled", shuffled={"rotations": 2})),
-    *((module, make_recipe(method, **options)) for method, (module, options) in of_plugins("METHODS").items()),
-]
+METHODS = [(module, make_recipe(method, **options)) for method, (module, options) in of_plugins("METHODS").items()]
 
 
 @cache

@@ -21,8 +21,9 @@ from forked import TRAINING, Server
 from evenhand.config import CorpusSection, Recipe
 from evenhand.config.fairness import EqualCoverageJudge
 from evenhand.config.judges import RubricJudge
+from evenhand.config.lacking import usable_names
 from evenhand.config.recipe_file import differing_keys, load_recipe
-from evenhand.config.shipped import PACKAGE, RECIPES, read_head, recipe_names
+from evenhand.config.shipped import PACKAGE, RECIPES, read_head
 from evenhand.corpora import load_corpus
 from evenhand.records import DocumentSet, Judgement
 from evenhand.storage import read_jsonl, write_jsonl
@@ -32,7 +33,7 @@ transformers = pytest.importorskip("transformers")
 pytest.importorskip("trl")
 pytest.importorskip("mistral_common")
 
-GPU_RECIPES = [name for name in recipe_names() if "GPU" in read_head(RECIPES / f"{name}.yaml").needs]
+GPU_RECIPES = [name for name in usable_names() if "GPU" in read_head(RECIPES / f"{name}.yaml").needs]
 # the loops that train, but for two, the ablations that ask hundreds of times, and all sweeps but one
 LONG = frozenset(
     name

@@ -1,10 +1,11 @@
 """The process of judges that hold one model: `python -m evenhand.plugins.judge_studies.apart FOLDER [CACHE]`."""
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from ...config import JudgeOptions
 from ...config.recipe_file import load_judges
@@ -14,7 +15,7 @@ from ...judges import open_judges
 from ...judges.asking import by_model
 from ...judges.batch import Spent
 from ...records import Judgement
-from ...runfolder.workers import Command, LocalWorker, Parent, as_child
+from ...runfolder.workers import Command, LocalWorker, as_child
 from ...storage import read_jsonl, write_json, write_jsonl
 from .scoring import judge_sets
 
@@ -57,9 +58,8 @@ def judge_by_model(
 
 def _run(command: Command, names: Sequence[str]) -> None:
     """Run the process of some judges to its end."""
-    process = LocalWorker()
-    process.begin(command)
-    with closing(process):
+    with closing(LocalWorker()) as process:
+        process.begin(command)
         if process.is_ready():
             process.end()
             return
@@ -70,16 +70,15 @@ def _run(command: Command, names: Sequence[str]) -> None:
         )
 
 
+def work(place: Path, cache_file: Path | None, answer: Callable[[Any], object]) -> None:
+    """Write what the judges say of the sets, and say so."""
+    spent: list[Spent] = []
+    judges, sets = open_judges(load_judges(place / JUDGES)), read_jsonl(place / SETS, ControlledSet)
+    write_jsonl(place / SAID, judge_sets(judges, sets, cache_file=cache_file, spent=spent))
+    write_jsonl(place / SPENT, spent)
+    answer({})
+
+
 if __name__ == "__main__":
-    place = Path(sys.argv[1])
-
-    def work(parent: Parent) -> None:
-        """Write what the judges say of the sets."""
-        spent: list[Spent] = []
-        cache_file = Path(sys.argv[2]) if len(sys.argv) > 2 else None
-        judges, sets = open_judges(load_judges(place / JUDGES)), read_jsonl(place / SETS, ControlledSet)
-        write_jsonl(place / SAID, judge_sets(judges, sets, cache_file=cache_file, spent=spent))
-        write_jsonl(place / SPENT, spent)
-        parent.answer({})
-
-    sys.exit(as_child(work, place / FAILURE))
+    place, *cached = map(Path, sys.argv[1:])
+    sys.exit(as_child(lambda _, answer: work(place, next(iter(cached), None), answer), place / FAILURE))

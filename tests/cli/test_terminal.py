@@ -18,5 +18,5 @@ def test_names_and_numbers_are_whole_and_words_wrap_where_it_is_narrow(width):
     lines = [line.rstrip() for line in said.splitlines()]
     assert "Title" in lines and "folder/" in lines
     assert [line.split("  ")[0] for line in lines if line.endswith(("1,234,567", " 9"))] == ["ZeRO-2 *", "モデル"]
-    assert " ".join(said.split()).count("requests that fit") == (width == 80)
+    assert " ".join(said.split()).count("requests that fit") == (width > 30)
     assert all(word in said for word in "of several words each".split()) and "…" not in said

@@ -5,16 +5,12 @@ from conformance import of_plugins
 from method_runs import counted, drawn_candidates
 
 from evenhand.config import CorpusSection, TaskSection
-from evenhand.generate import chain_of_thought
 from evenhand.generate.requests import build_requests
 
 THOUGHT = "<think>\nBoth sides speak of pay.\n\nSo I name it.\n</think>\n\n"
 ANNOUNCED = 'Here is the refined summary:\n\n"{}"'
 REFUSAL = "I'm sorry, but I can't assist with that request."
-OPTIONS = {
-    "chain-of-thought": (chain_of_thought, {"chain_of_thought": {}}),
-    **of_plugins("METHODS"),
-}
+OPTIONS = of_plugins("METHODS")
 
 
 @pytest.fixture

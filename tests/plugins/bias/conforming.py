@@ -39,7 +39,7 @@ PROMPTS = {"bias": lambda text: [draw_prompt(text, 0)]}
 TEXT_READERS = {"word lists": letter_runs}
 SUMMARY_READERS = {"studied": studied}
 # families of an audit, and in what words each says who is off: the verb, less, more, and of whom
-FAMILIES = {"word-lists": lambda: ListedWords(WordLists())}
+FAMILIES = {"word-lists": lambda given: ListedWords(WordLists())}
 SAID = {"word-lists": ("used", "less", "more", ("female", "male"))}
 MEASURED = {"word-lists": WORDS_COMPARED}
 VECTORS = {"demographic-bias": read_case}

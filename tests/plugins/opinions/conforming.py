@@ -32,7 +32,7 @@ JUDGES = {
     "contrast": ContrastJudge.model_validate({"kind": "contrast", "entailer": {"model": "org/model"}}),
 }
 TEXT_READERS = {"units": normal}
-FAMILIES = {"opinions": Opinions}
+FAMILIES = {"opinions": lambda given: Opinions()}
 SUMMARY_READERS = {"labelled": labelled}
 VECTORS = {"opinion-bias": read_case}
 
