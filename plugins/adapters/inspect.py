@@ -6,7 +6,9 @@ from concurrent.futures import ThreadPoolExecutor
 from math import isnan
 from typing import Any
 
+from ...errors import RecipeError
 from ...extras import need
+from ...text.shown import shortened
 from .opened import OpenJudge
 
 FEATURE = "a scorer of inspect_ai"
@@ -25,7 +27,15 @@ def as_judge(scorer: Any, key: str | None = None) -> Callable[..., float | str]:
     Args:
         scorer: what a function decorated with `@scorer` gives: `exact()`.
         key: of a scorer whose value is a dict: which of its numbers.
+
+    Raises:
+        RecipeError: it is no scorer.
+        MissingExtra: inspect_ai is not installed.
     """
+    if not any(map(asyncio.iscoroutinefunction, (scorer, type(scorer).__call__))):
+        raise RecipeError(
+            f"{shortened(scorer)} is no scorer; give what a function with @scorer returns: as_judge(f1())"
+        )
     models, scorers = need("inspect_ai.model", FEATURE), need("inspect_ai.scorer", FEATURE)
     task_state = need("inspect_ai.solver", FEATURE).TaskState
 

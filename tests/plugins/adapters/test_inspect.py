@@ -1,6 +1,7 @@
 import pytest
 
 import evenhand
+from evenhand.errors import RecipeError
 from evenhand.plugins.adapters.inspect import as_judge, as_scorer
 
 inspect_ai = pytest.importorskip("inspect_ai", reason="needs inspect_ai: pip install 'evenhand[inspect]'")
@@ -58,6 +59,12 @@ ABOUT = {"id": "r", "prompt": "", "documents": [], "topic": "", "side": None, "r
 )
 def test_what_is_no_number_there_is_none_here(value, reason):
     assert as_judge(scorer_of(value, reason="grader_failed"))("cheap", ["a"], ABOUT) == reason
+
+
+@pytest.mark.parametrize("scorer", [inspect_ai.scorer.f1, "f1", None, len])
+def test_what_is_no_scorer_is_refused_at_once(scorer):
+    with pytest.raises(RecipeError, match=r"is no scorer; .*as_judge\(f1\(\)\)"):
+        as_judge(scorer)
 
 
 def test_one_number_of_several_is_named():

@@ -69,6 +69,31 @@ def test_what_cannot_be_a_reward_is_refused():
         as_reward({"a": share_of_first, "b": share_of_first})
 
 
+def test_a_file_that_raises_hangs_prints_forks_or_ends_gives_no_number_of_its_own(tmp_path):
+    path = tmp_path / "judge.py"
+    path.write_text("import os, sys, time\n\ndef score(summary):\n    return eval(summary)\n")
+    says = {
+        "kind": "python",
+        "file": str(path),
+        "function": "score",
+        "better": "lower",
+        "range": [0.0, 1.0],
+        "means": "m",
+    }
+    reward = as_reward({"mine": {**says, "seconds": 2.0}})
+    summaries = [
+        "0.5",
+        "1 / 0",
+        "time.sleep(60)",
+        "print('0.9') or 0.25",
+        "os.fork() * 0 + 0.75",
+        "sys.exit()",
+        "2.0",
+        "'x'",
+    ]
+    assert reward(summaries, documents=["a"] * len(summaries)) == [-0.5, None, None, -0.25, -0.75, None, None, None]
+
+
 @pytest.mark.slow
 def test_a_trainer_of_trl_takes_it(tiny_model, fresh_accelerate, tmp_path):
     torch, trl = pytest.importorskip("torch"), pytest.importorskip("trl")
