@@ -46,6 +46,8 @@ EXTRAS: dict[str, str] = {
     "networkx": "fairness",
     "spacy": "bias",
     "wandb": "wandb",
+    "inspect_ai": "inspect",
+    "anyio": "inspect",
 }
 
 # variable: "quiet" or "verbose", else anything

@@ -29,7 +29,7 @@ from ..generate.contract import check_output
 from ..generate.method import draws
 from ..generate.requests import build_requests
 from ..generate.stage import make_batch
-from ..judges import open_judges, try_judges
+from ..judges import Judge, open_judges, try_judges
 from ..judges.batch import judge_inputs, judge_together
 from ..judges.combine import reward_ranges
 from ..judges.judge import JudgeInput
@@ -177,38 +177,7 @@ def judge_each(systems: Sequence[Candidates], judges: Mapping[str, Any] | Recipe
 
     What judges say is kept in their cache as it comes, and returned when all have been judged.
     """
-    if isinstance(judges, str | Path):
-        judges = load_judges(Path(judges))
-    elif isinstance(judges, Recipe):
-        judges = judges.judges
-    elif not isinstance(judges, Mapping) or not judges:
-        raise RecipeError(
-            f"judges are {described(judges)}; give a dict of names and the keys of each judge's section, such as "
-            '{"recall": {"kind": "rouge"}}, or a recipe'
-        )
-    functions = {name: own for name, each in judges.items() if (own := in_memory(name, each))}
-    options = {
-        name: section.model_dump(mode="json") if isinstance(section, BaseModel) else section
-        for name, section in {**judges, **{name: section for name, (section, _) in functions.items()}}.items()
-    }
-    recipes = [
-        changed(
-            system.recipe.model_dump(mode="json"),
-            judges={**STAND_IN["judges"], **options},
-            reward=STAND_IN["reward"],
-            evaluation={"judges": list(options)},
-        )
-        for system in systems
-    ]
-    sections = {name: recipes[0].judges[name] for name in options if name not in functions}
-    # a section may be of the recipe of a run folder; keys are the caller's
-    allow(
-        each for name, each in sections.items() if isinstance(each, CodeSection) and isinstance(judges[name], Mapping)
-    )
-    try_judges(sections)
-    by_name = {each.name: each for each in open_judges(sections)}
-    by_name |= {name: FunctionJudge(name, *own) for name, own in functions.items()}
-    opened = [by_name[name] for name in options]
+    opened, recipes = opened_judges(judges, [system.recipe.model_dump(mode="json") for system in systems])
 
     def inputs_of(against: Against | None, some: Sequence[tuple[int, Answered]]) -> list[JudgeInput]:
         # the candidates of another system are no others of a request
@@ -232,6 +201,44 @@ def judge_each(systems: Sequence[Candidates], judges: Mapping[str, Any] | Recipe
         )
         for system, recipe in zip(systems, recipes, strict=True)
     ]
+
+
+def opened_judges(
+    judges: Mapping[str, Any] | Recipe | str | Path, bases: Sequence[Mapping[str, Any]]
+) -> tuple[list[Judge], list[Recipe]]:
+    """The judges, none of which has loaded a model, and recipes of these bases with them; arguments and errors as of `judge`."""
+    if isinstance(judges, str | Path):
+        judges = load_judges(Path(judges))
+    elif isinstance(judges, Recipe):
+        judges = judges.judges
+    elif not isinstance(judges, Mapping) or not judges:
+        raise RecipeError(
+            f"judges are {described(judges)}; give a dict of names and the keys of each judge's section, such as "
+            '{"recall": {"kind": "rouge"}}, or a recipe'
+        )
+    functions = {name: own for name, each in judges.items() if (own := in_memory(name, each))}
+    options = {
+        name: section.model_dump(mode="json") if isinstance(section, BaseModel) else section
+        for name, section in {**judges, **{name: section for name, (section, _) in functions.items()}}.items()
+    }
+    recipes = [
+        changed(
+            base,
+            judges={**STAND_IN["judges"], **options},
+            reward=STAND_IN["reward"],
+            evaluation={"judges": list(options)},
+        )
+        for base in bases
+    ]
+    sections = {name: recipes[0].judges[name] for name in options if name not in functions}
+    # a section may be of the recipe of a run folder; keys are the caller's
+    allow(
+        each for name, each in sections.items() if isinstance(each, CodeSection) and isinstance(judges[name], Mapping)
+    )
+    try_judges(sections)
+    by_name = {each.name: each for each in open_judges(sections)}
+    by_name |= {name: FunctionJudge(name, *own) for name, own in functions.items()}
+    return [by_name[name] for name in options], recipes
 
 
 def given_candidates(

@@ -34,6 +34,9 @@ UNCALLED = {
     "compute_score": "called by verl, whose configuration names it",
     **dict.fromkeys(("own_measure", "OwnMeasure", "OwnScore"), "called by packages that bring a measure of their own"),
     "evenhand_reward": "called by the trainer of TRL that is given it",
+    **dict.fromkeys(("as_judge", "as_scorer"), "called by whoever has an evaluation or a scorer of inspect_ai"),
+    "as_reward": "called by whoever trains with TRL",
+    "OpenJudge": "what these open",
 }
 # fields of dataclasses that no code reads by their names, and why they are there
 UNREAD = {
