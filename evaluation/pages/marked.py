@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection
+from difflib import SequenceMatcher
 
 import regex
 
@@ -20,3 +21,16 @@ def marked(text: str, words: Collection[str], head: str = "") -> Marked:
         return Marked(((text, False),), head)
     parts = re.split(f"({'|'.join(forms)})", text, flags=re.IGNORECASE)
     return Marked(tuple((part, place % 2 == 1) for place, part in enumerate(parts) if part), head)
+
+
+def changes(before: str, after: str, heads: tuple[str, str] = ("", "")) -> tuple[Marked, Marked]:
+    """Two versions of a text, with the words marked that are in one of them only, or elsewhere."""
+    texts = [re.findall(r"\S+\s*", text) for text in (before, after)]
+    parts: list[list[tuple[str, bool]]] = [[], []]
+    for kind, *ends in SequenceMatcher(None, *texts, autojunk=False).get_opcodes():
+        for place, (start, end) in enumerate((ends[:2], ends[2:])):
+            if words := "".join(texts[place][start:end]):
+                text = words.rstrip()
+                parts[place] += [(text, kind != "equal"), *([(words[len(text) :], False)] if words != text else [])]
+    first, second = (Marked(tuple(of_text), head) for of_text, head in zip(parts, heads, strict=True))
+    return first, second
