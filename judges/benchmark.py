@@ -1,5 +1,6 @@
 """How well judges agree with what is known of summaries: benchmark.json, as `evenhand benchmark-judges` writes it."""
 
+from collections.abc import Collection
 from operator import not_
 from typing import Literal
 
@@ -68,8 +69,17 @@ class Benchmark(Record):
     # summaries that show where judges err; not in what is published
     examples: tuple[JudgedPair, ...] = Field(default=(), exclude_if=not_)
 
-    def best(self, attribute: Purpose) -> BenchmarkRow | None:
-        """The judge whose correlation with an attribute is the highest, over all articles; None where none has one."""
-        rows = [row for row in self.rows if (row.attribute, row.side) == (attribute, None)]
+    def best(self, attribute: Purpose, among: Collection[str] = ()) -> BenchmarkRow | None:
+        """The judge whose correlation with an attribute is the highest, over all articles; None where none has one.
+
+        Args:
+            attribute: of the summaries.
+            among: judges that are looked at; all where there are none.
+        """
+        rows = [
+            row
+            for row in self.rows
+            if (row.attribute, row.side) == (attribute, None) and (not among or row.judge in among)
+        ]
         correlated = (row for row in rows if row.pooled.value is not None)
         return max(correlated, key=lambda row: row.pooled.value or 0.0, default=None)

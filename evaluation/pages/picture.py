@@ -103,7 +103,7 @@ def _scale(part: PicturePart, most_ticks: int) -> Scale:
     marks = [mark for row in part.rows for lane in row.lanes for mark in lane.marks]
     values = [value for mark in marks for value in (mark.value, mark.number.low, mark.number.high)]
     values += [value for row in part.rows for value in (row.reference, *(row.band or ()))]
-    axis = scale(values, zero=part.unit == "%", most_ticks=most_ticks)
+    axis = scale(values, zero=part.has_zero or part.unit == "%", most_ticks=most_ticks)
     known = [value for value in values if value is not None]
     # a share is never below 0
     return (

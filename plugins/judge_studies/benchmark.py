@@ -112,7 +112,8 @@ def benchmark(
             for (judge, side, reason), count in sorted(unscored.items())
         ),
     )
-    best = [(row.judge, attribute) for attribute in ATTRIBUTES if (row := result.best(attribute))]
+    judges = [name for name in study.judges if name not in BASELINES]
+    best = [(row.judge, attribute) for attribute in ATTRIBUTES if (row := result.best(attribute, judges))]
     examples = (pair for judge, attribute in best for pair in misordered(judge, attribute, study)[:1])
     return result.model_copy(update={"examples": tuple(examples)})
 

@@ -82,7 +82,7 @@ def _opened(pairs: Sequence[JudgedPair]) -> Iterator[Block]:
     if pairs:
         yield Heading("Look for yourself", lead=_marks(pairs))
     for pair in pairs:
-        note = ", ".join(filter(None, (pair.side, pair.judge, pair.measure)))
+        note = ", ".join(filter(None, (pair.side, _subject(pair))))
         yield Heading(pair.topic or pair.article, 3, note=note)
         yield from _texts(pair)
 
@@ -94,7 +94,12 @@ def _all_opened(pairs: Sequence[JudgedPair]) -> Iterator[Block]:
         yield Heading("Examples", lead=f"{lead} {_marks(pairs)}")
     for pair in pairs:
         heading = ", ".join(filter(None, (pair.topic, pair.article)))
-        yield Details(heading, tuple(_texts(pair)), f"{pair.judge}, {pair.measure}", is_example=True)
+        yield Details(heading, tuple(_texts(pair)), _subject(pair), is_example=True)
+
+
+def _subject(pair: JudgedPair) -> str:
+    """Whose example it is, and of what."""
+    return f"{pair.judge}, {f'probe {pair.measure!r}' if _is_change(pair) else 'in the wrong order'}"
 
 
 def _marks(pairs: Sequence[JudgedPair]) -> str:
@@ -147,6 +152,6 @@ def picture(rows: Sequence[PictureRow], study: Benchmark | Calibration, title: s
         name="overview",
         rows_are="judge",
         title=f"Agreement of every judge with known truth {title}",
-        parts=(PicturePart(tuple(rows), "", 2, axis),),
+        parts=(PicturePart(tuple(rows), "", 2, axis, has_zero=True),),
         keys=(*keys, f"interval: {100 * study.level:g} % interval"),
     )
