@@ -21,6 +21,8 @@ STYLE = Path(__file__).parent / "templates" / "picture.css"
 LANE, TALL_LANE, ROOM, TEXT = 27, 37, 22, 17
 # of a picture of more lines than this, so that it stays on a screen
 MOST_LANES, NARROW_LANE, NARROW_ROOM = 16, 20, 10
+# of a mark, and of where it was before: told apart without their colours
+LARGE, SMALL = 5.5, 3.2
 # how much wider bold letters are
 BOLD = 1.13
 # from a mark to its label; half of a band that has no width
@@ -223,7 +225,8 @@ def _lane(lane: Lane, part: PicturePart, frame: _Frame, y: float) -> tuple[list[
     for mark, place in zip(lane.marks, places, strict=True):
         filled = clear if mark is lane.marks[-1] else ""
         drawn.append(
-            f'<circle class="dot {style if mark is lane.marks[-1] else "before"}{filled}" cx="{place}" cy="{middle:g}" r="5.5"/>'
+            f'<circle class="dot {style if mark is lane.marks[-1] else "before"}{filled}" cx="{place}" cy="{middle:g}" '
+            f'r="{LARGE if mark is lane.marks[-1] else SMALL}"/>'
         )
     drawn.append(f'<text class="label {style}{clear}{anchor}" x="{x:g}" y="{base:g}">{escape(text)}</text>')
     return drawn, y + height
@@ -253,7 +256,7 @@ def _keys(picture: Picture, width: int, y: float) -> tuple[str, float]:
     shapes = {
         "clear": '<circle class="dot neutral clear" cx="8" cy="-4" r="5"/>',
         "unsure": '<circle class="dot neutral" cx="8" cy="-4" r="5"/>',
-        "before": '<circle class="dot before" cx="8" cy="-4" r="5"/>',
+        "before": f'<circle class="dot before" cx="8" cy="-4" r="{SMALL}"/>',
         "interval": '<line class="interval neutral" x1="0" x2="16" y1="-4" y2="-4"/>',
     }
     for key in picture.keys:

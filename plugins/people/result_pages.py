@@ -92,7 +92,11 @@ def _overview(results: HumanResults) -> Overview:
         )
         for name in RATES
     }
-    claims = [f"{name} {percent(number.value, 0)} by {number.system}" for name, number in best.items() if number]
+    by_system = grouped((number for number in best.values() if number), lambda number: number.system)
+    claims = [
+        f"{joined([f'{n.measure} {percent(n.value, 0)}' for n in numbers])} by {system}"
+        for system, numbers in by_system.items()
+    ]
     n_systems, scored = len({n.system for n in overall}), counted(len(results.annotators), "annotator")
     systems = counted(n_systems, "system")
     rows = [

@@ -68,19 +68,17 @@ def _headline(comparison: Comparison, judges: Sequence[JudgeNote], used: Sequenc
 
 
 def _named(by_entry: Mapping[str, Mapping[str, int]], first: str, judged: str) -> Iterator[str]:
-    """ "dpo and debate are better than “base” by at least one of 2 judges"; who is both, or the first entry, is only counted."""
+    """Who is better than the first entry, and who is worse; nothing where one is both, or where the first is its own rival."""
     labels = {
-        word: [label for label, verdicts in by_entry.items() if verdicts[word] and f"“{label}”" != first]
+        word: [f"\u201c{label}\u201d" for label, verdicts in by_entry.items() if verdicts[word]]
         for word in ("better", "worse")
     }
-    if not set(labels["better"]) & set(labels["worse"]):
-        claims = [
-            f"{joined(names)} {'is' if len(names) == 1 else 'are'} {word}" for word, names in labels.items() if names
-        ]
-        if len(claims) == 1:
-            yield f"{claims[0]} than {first} by at least one of {judged}"
-        if claims:
-            yield f"against {first}: {' and '.join(claims)}"
+    if set(labels["better"]) & {first, *labels["worse"]} or first in labels["worse"]:
+        return
+    claims = [f"{joined(names)} {'is' if len(names) == 1 else 'are'} {word}" for word, names in labels.items() if names]
+    if len(claims) == 1:
+        yield f"{claims[0]} than {first} by at least one of {judged}"
+    yield f"against {first}: {' and '.join(claims)}"
 
 
 def _picture(comparison: Comparison, judges: Sequence[JudgeNote], used: Sequence[Difference]) -> Picture | None:
