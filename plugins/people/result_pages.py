@@ -232,7 +232,9 @@ def _agreement_overview(agreement: GroupAgreement) -> Overview:
     n_annotators = len({name for pair in (*agreement.pairs, *agreement.unshared_pairs) for name in pair})
     summaries = [example for example in agreement.examples if example.system]
     return Overview(
-        headline=headline(f"highlights overlap by {joined(claims)}", "annotators highlighted nothing"),
+        headline=headline(
+            *[f"highlights overlap by {joined(claims)}"] * bool(claims), "annotators highlighted nothing"
+        ),
         sure="No difference tested",
         text=f"{counted(n_annotators, 'annotator')}, the mean of {counted(len(agreement.pairs), 'pair')} who saw a document in "
         "common, beside as many random highlights of such lengths.",

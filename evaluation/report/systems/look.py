@@ -44,7 +44,8 @@ def to_look_at(
 def _selection(gains: Sequence[float], n_systems: int) -> str:
     """ "largest loss and largest gain"; of one system alone lowest and highest score."""
     low, high = min(gains), max(gains)
-    if len(gains) == 1 or low == high:
+    # as they are written
+    if len(gains) == 1 or signed(low) == signed(high):
         return "an example" if len(gains) == 1 else "two examples"
     if n_systems == 1:
         return "worst and best"

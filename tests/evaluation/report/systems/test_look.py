@@ -33,6 +33,7 @@ def opened(better: str, *differences: float, shown: tuple[str, ...] = ("dpo", "b
         ("higher", (-0.3, -0.1), "largest and smallest loss", ["-0.3", "-0.1"]),
         ("lower", (-0.3, -0.1), "smallest and largest gain", ["-0.1", "-0.3"]),
         ("higher", (0.1, 0.1), "two examples", ["0.1", "0.1"]),
+        ("higher", (0.1, 0.1 + 1e-12), "two examples", ["0.1", "0.1"]),
         ("higher", (0.1,), "an example", ["0.1"]),
     ],
 )
