@@ -41,9 +41,9 @@ from .cells import gap, gap_column, gap_of, level_of, rests_on, shown
 from .contents import Audit, AuditNumber, Representation, ValueNote
 from .differences_page import differences
 from .examples_page import examples
-from .families import CORE, MEASURES
-from .findings import apart, gap_that_names, gap_words, speaking, wording_of
-from .groups_page import group_table, orders
+from .families import MEASURES, has_section
+from .findings import apart, gap_that_names, gap_words, in_sources, percent_range, speaking, wording_of
+from .groups_page import group_table
 from .kinds import SHARE_IN_SOURCES, SHARE_IN_SUMMARIES, SHORTFALL, UNDER_REPRESENTED
 from .overview import overview
 from .value_names import with_names
@@ -80,9 +80,7 @@ def page(audit: Audit) -> Page:
         findings=tuple(_named(audit)),
         body=(
             *_values(audit),
-            *group_table(audit, "order"),
-            *orders(audit),
-            *group_table(audit, "tone"),
+            *_sections(audit),
             *_measures(audit),
             *differences(audit),
             *beside(audit),
@@ -119,6 +117,16 @@ def _values(audit: Audit) -> Iterator[Block]:
     if folded:
         yield Details(f"Published measures of each {noun(audit.attribute)}", tuple(folded))
     yield _reading(audit)
+
+
+def _sections(audit: Audit) -> Iterator[Block]:
+    """What families show of their groups before the measures of all values together."""
+    for note in audit.measures:
+        if has_section(note.family):
+            yield from group_table(audit, note.family)
+            arrangement = MEASURES[note.family].arrangement
+            if audit.orders and arrangement:
+                yield from arrangement.section(audit.orders, len(audit.systems), noun(audit.attribute))
 
 
 def _reading(audit: Audit) -> Prose:
@@ -188,7 +196,7 @@ def _measures(audit: Audit) -> Iterator[Block]:
             )
         )
     for note in audit.measures:
-        if note.family not in CORE:
+        if not has_section(note.family):
             yield from group_table(audit, note.family, level=3)
 
 
@@ -322,13 +330,14 @@ def _side_by_side(audit: Audit) -> Iterator[str]:
     clear = [number for number in known if number.gap.is_clear]
     for value in [*voted_values, *(n.side for n in sorted(clear or known, key=lambda number: -number.gap.size))][:1]:
         of_value = [number for number in known if number.side == value][:MOST_SIDE_BY_SIDE]
-        sources = (n.value for n in audit.by_value if n.kind == SHARE_IN_SOURCES and n.side == value)
+        shown = {number.system for number in of_value}
+        sources = in_sources(n for n in audit.by_value if n.kind == SHARE_IN_SOURCES and n.system in shown)
         shares = [f"{n.system} {percent(n.value)} ({percent(n.gap.expected)})" for n in of_value[1:]]
         for n in of_value[:1]:
             would = f"{percent(n.gap.expected)} would be expected"
             shares.insert(0, f"{n.system} gives it {percent(n.value)} of the summaries' words ({would})")
         unclear = "" if clear or voted_values else "; none of this is clearly off what is expected"
-        yield f"{value} has {percent(next(sources, None))} of the documents' words; {joined(shares)}{unclear}."
+        yield f"{value} has {percent_range(sources.get(value, (None,)))} of the documents' words; {joined(shares)}{unclear}."
 
 
 def _look_first(audit: Audit, finding: Representation) -> list[str]:
