@@ -31,7 +31,8 @@ def changes(before: str, after: str, heads: tuple[str, str] = ("", "")) -> tuple
     # what both begin with is never elsewhere: of a text said twice the second time is marked
     n = len(list(takewhile(lambda pair: pair[0] == pair[1], zip(*bare_texts, strict=False))))
     parts = [[("".join(text[:n]), False)] if n else [] for text in texts]
-    for kind, *ends in SequenceMatcher(None, *(text[n:] for text in bare_texts), autojunk=False).get_opcodes():
+    old, new = (text[n:] for text in bare_texts)
+    for kind, *ends in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         for text, of_text, (start, end) in zip(texts, parts, (ends[:2], ends[2:]), strict=True):
             if words := "".join(text[n + start : n + end]):
                 bare = words.rstrip()
