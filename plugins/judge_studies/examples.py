@@ -127,10 +127,8 @@ def _changed(judge: str, probe: Probe, study: JudgeStudy) -> Iterator[JudgedPair
     row, place = (int(k) for k in np.unravel_index(moved.argmax(), moved.shape))
     if moved[row, place] <= NOISE:
         return
-    labels = LABELS | {
-        variant: f"as the {teller} would tell it"
-        for variant, teller in zip(("first", "second"), study.exchanges.tellers, strict=True)
-    }
+    teller, opponent = study.exchanges.tellers
+    labels = {**LABELS, "first": f"as the {teller} would tell it", "second": f"as the {opponent} would tell it"}
     article = study.sets[row]
     texts = [
         JudgedText(
