@@ -14,27 +14,27 @@ Alpha is defined for two annotators or more. Source: Krippendorff 2011, "Computi
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations
+from operator import not_
 from statistics import fmean
 from typing import Any
 
 import numpy as np
+from pydantic import Field
 
 from ...corpora.human.annotation import HumanUnit
 from ...errors import DataError
+from ...records import Record
 from ...storage import digest
 from ...text import fold, words
+from .highlights import HighlightedText, Highlights, PairOfMarks, least_agreed, of_document, of_summary
 from .matching import THRESHOLD, covered, multiset_overlap
 
 # random drawings that the baseline averages
 DRAWS = 100
 
-Highlights = Sequence[Counter[Any]]
 
-
-@dataclass(frozen=True)
-class TextAgreement:
+class TextAgreement(Record):
     """Mean overlap over texts of one kind, in [0, 1]."""
 
     # None when no text was marked by either
@@ -46,8 +46,7 @@ class TextAgreement:
     left_out: int
 
 
-@dataclass(frozen=True)
-class AnnotatorAgreement:
+class AnnotatorAgreement(Record):
     """Agreement of two annotators on the documents that both of them saw."""
 
     documents: TextAgreement
@@ -56,16 +55,6 @@ class AnnotatorAgreement:
     shared: int
     only_a: int
     only_b: int
-
-
-@dataclass(frozen=True)
-class _Marked:
-    """A text and what two annotators marked in it."""
-
-    # what the text is made of, in order: characters by their places, or tokens
-    units: Sequence[Any]
-    a: Highlights
-    b: Highlights
 
 
 def annotator_agreement(
@@ -83,22 +72,11 @@ def annotator_agreement(
     Raises:
         DataError: they saw no document in common.
     """
-    second = {shown_alike(unit): unit for unit in b}
-    shared = [(unit, second[shown_alike(unit)]) for unit in a if shown_alike(unit) in second]
+    shared = shared_units(a, b)
     if not shared:
         raise DataError("the annotators saw no document in common, so there is no agreement to compute")
-    documents = [
-        _Marked(
-            [place for place, character in enumerate(a.document) if character != "\n"],
-            *([covered([(s.start, s.end) for s in p], u.document) for p in u.annotation.key_points] for u in (a, b)),
-        )
-        for a, b in shared
-    ]
-    summaries = [
-        _Marked(words(text), *([Counter(words(p)) for p in u.annotation.summaries[method].points] for u in (a, b)))
-        for a, b in shared
-        for method, text in a.summaries.items()
-    ]
+    documents = [of_document(*pair) for pair in shared]
+    summaries = [of_summary(*pair, system) for pair in shared for system in pair[0].summaries]
     generator = np.random.default_rng(seed)
     return AnnotatorAgreement(
         documents=_agreement(documents, threshold, draws, generator),
@@ -107,6 +85,12 @@ def annotator_agreement(
         only_a=len(a) - len(shared),
         only_b=len(b) - len(shared),
     )
+
+
+def shared_units(a: Sequence[HumanUnit], b: Sequence[HumanUnit]) -> list[tuple[HumanUnit, HumanUnit]]:
+    """Units of two annotators on the same document and summaries."""
+    second = {shown_alike(unit): unit for unit in b}
+    return [(unit, second[shown_alike(unit)]) for unit in a if shown_alike(unit) in second]
 
 
 def shown_alike(unit: HumanUnit) -> str:
@@ -118,11 +102,13 @@ def shown_alike(unit: HumanUnit) -> str:
     return digest([unit.side, unit.document, {method: fold(text) for method, text in unit.summaries.items()}])
 
 
-def _agreement(texts: Sequence[_Marked], threshold: float, draws: int, generator: np.random.Generator) -> TextAgreement:
+def _agreement(
+    texts: Sequence[PairOfMarks], threshold: float, draws: int, generator: np.random.Generator
+) -> TextAgreement:
     # the same texts for both means: those that at least one annotator marked
     marked = [text for text in texts if text.a or text.b]
     if not marked:
-        return TextAgreement(None, None, 0, len(texts))
+        return TextAgreement(overlap=None, chance=None, n=0, left_out=len(texts))
     # random highlights, whose numbers and lengths have the mean and the variance of people's
     numbers = [len(highlights) for text in marked for highlights in (text.a, text.b)]
     lengths = [highlight.total() for text in marked for highlights in (text.a, text.b) for highlight in highlights]
@@ -150,8 +136,7 @@ WORD = re.compile(r"\S+")
 Mark = tuple[str, str, bool]
 
 
-@dataclass(frozen=True)
-class KindAgreement:
+class KindAgreement(Record):
     """Agreement on texts of one kind."""
 
     # means over the pairs that have a value; None when none has
@@ -163,8 +148,7 @@ class KindAgreement:
     n_words: int
 
 
-@dataclass(frozen=True)
-class GroupAgreement:
+class GroupAgreement(Record):
     """Agreement of two annotators or more."""
 
     # pairs of annotators who saw a document in common, and those who saw none
@@ -172,6 +156,8 @@ class GroupAgreement:
     unshared_pairs: tuple[tuple[str, str], ...]
     documents: KindAgreement
     summaries: KindAgreement
+    # texts on which two annotators agree least, summaries first
+    examples: tuple[HighlightedText, ...] = Field(default=(), exclude_if=not_)
 
 
 def group_agreement(units: Mapping[str, Sequence[HumanUnit]], *, draws: int = DRAWS, seed: int = 0) -> GroupAgreement:
@@ -204,6 +190,7 @@ def group_agreement(units: Mapping[str, Sequence[HumanUnit]], *, draws: int = DR
         unshared_pairs=tuple(pair for pair in combinations(units, 2) if pair not in pairs),
         documents=_kind([pair.documents for pair in pairs.values()], of_documents),
         summaries=_kind([pair.summaries for pair in pairs.values()], of_summaries),
+        examples=least_agreed([pair for a, b in together for pair in shared_units(units[a], units[b])]),
     )
 
 

@@ -1,15 +1,22 @@
 """What people said of summaries as pages: their scores by side, and how far they agree."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 
 from ...corpora.human.scores import RATES
 from ...evaluation.pages.blocks import (
     Block,
     Columns,
+    Details,
     Heading,
     Legend,
+    Marked,
     NumberCell,
+    Overview,
     Page,
+    Picture,
+    PicturePart,
+    PictureRow,
     Prose,
     Row,
     Table,
@@ -18,18 +25,23 @@ from ...evaluation.pages.blocks import (
     group,
     grouped,
     items,
+    lane,
     row,
     rows_of,
     strip,
     table,
 )
 from ...evaluation.pages.charts import Scale
-from ...evaluation.pages.words import ALL, NOTHING_LEFT_OUT, counted, joined
+from ...evaluation.pages.numbers import number, percent
+from ...evaluation.pages.words import ALL, NOTHING_LEFT_OUT, counted, headline, joined
 from ...number import Number
 from ...resampling import too_few
 from .agreement import AnnotatorAgreement, GroupAgreement
+from .highlights import HighlightedText
 from .results import HumanResults
 
+# in a picture
+MOST_SYSTEMS = 12
 FOOTER = "Every number on this page is in the JSON file beside it."
 
 
@@ -63,7 +75,56 @@ def results_page(results: HumanResults) -> Page:
             *items(notes),
         ),
         footer=FOOTER,
+        overview=_overview(results) if results.numbers else None,
     )
+
+
+def _overview(results: HumanResults) -> Overview:
+    """The first page: who has the most key points and is supported most, and every system under both."""
+    overall = [
+        number for number in results.numbers if number.measure in RATES and number.side in (None, _only_side(results))
+    ]
+    best = {
+        name: max(
+            (n for n in overall if n.measure == name and n.value is not None),
+            key=lambda n: n.value or 0.0,
+            default=None,
+        )
+        for name in RATES
+    }
+    by_system = grouped((number for number in best.values() if number), lambda number: number.system)
+    claims = [
+        f"{joined([f'{n.measure} {percent(n.value, 0)}' for n in numbers])} by {system}"
+        for system, numbers in by_system.items()
+    ]
+    n_systems, scored = len({n.system for n in overall}), counted(len(results.annotators), "annotator")
+    systems = counted(n_systems, "system")
+    rows = [
+        PictureRow(
+            system,
+            tuple(lane(n, n.measure, RATES.index(n.measure), is_clear=best[n.measure] is n) for n in numbers),
+            note=f"{counted(numbers[0].n, 'summary', 'summaries')}",
+        )
+        for system, numbers in grouped(overall, lambda number: number.system).items()
+    ]
+    return Overview(
+        headline=headline(f"best by people: {'; '.join(claims)}", f"{systems} by {scored}"),
+        sure="No lead tested",
+        text=f"{systems} scored by {scored}, on {counted(max(n.n_sets for n in overall), 'document set')}.",
+        picture=Picture(
+            name="overview",
+            rows_are="system",
+            title="Coverage and faithfulness of every system by people, over all sides",
+            parts=(PicturePart(tuple(rows[:MOST_SYSTEMS]), "%", 1, "share of key points, per cent"),),
+            keys=("clear: highest", "unsure: others", f"interval: {100 * results.level:g} % interval"),
+        ),
+    )
+
+
+def _only_side(results: HumanResults) -> str | None:
+    """The side of all documents where there is one alone; then no number is of all sides together."""
+    sides = {number.side for number in results.numbers}
+    return next(iter(sides)) if len(sides) == 1 else None
 
 
 def _rows(results: HumanResults) -> list[dict[str, Number]]:
@@ -108,10 +169,10 @@ def _notes(results: HumanResults) -> Iterator[Prose]:
         names = [f"{number.system}, {number.side or ALL}" for number in rows]
         if caution := too_few(n_sets, subject=("" if len(names) == 1 else "each of ") + "; ".join(names)):
             yield Prose(caution)
-    for number in faithfulness:
-        if number.side is None and number.left_out:
-            without_points = counted(number.left_out, "summary", "summaries")
-            yield Prose(f"{without_points} without key points, so without faithfulness", head=f"{number.system}:")
+    for mean in faithfulness:
+        if mean.side is None and mean.left_out:
+            without_points = counted(mean.left_out, "summary", "summaries")
+            yield Prose(f"{without_points} without key points, so without faithfulness", head=f"{mean.system}:")
 
 
 def agreement_page(agreement: GroupAgreement) -> Page:
@@ -140,8 +201,81 @@ def agreement_page(agreement: GroupAgreement) -> Page:
         *(_of_two(*agreement.pairs.items()) if is_pair else ()),
         *_of_all(agreement),
     )
-    body = (Heading("Agreement"), *blocks)
-    return Page("agreement", "of annotators", "Overlap of highlights", (), (), body, FOOTER, blocks)
+    return Page(
+        kind="agreement",
+        about="of annotators",
+        title="Overlap of highlights",
+        warnings=(),
+        findings=(),
+        body=(Heading("Agreement"), *blocks, *_all_opened(agreement.examples)),
+        footer=FOOTER,
+        main=blocks,
+        overview=_agreement_overview(agreement),
+    )
+
+
+def _agreement_overview(agreement: GroupAgreement) -> Overview:
+    """The first page: how far highlights overlap, beside random ones, and two summaries on which annotators agree least."""
+    kinds = {"documents": agreement.documents, "summaries": agreement.summaries}
+    claims = [f"{percent(kind.overlap, 0)} in {name}" for name, kind in kinds.items() if kind.overlap is not None]
+    rows = [
+        PictureRow(
+            f"highlights in {name}",
+            (
+                lane(Number(value=kind.overlap), "annotators", 0, is_clear=True),
+                lane(Number(value=kind.chance), "by chance", "unsure", is_clear=False),
+            ),
+            note="" if kind.alpha is None else f"Krippendorff\u2019s alpha {number(kind.alpha)}",
+        )
+        for name, kind in kinds.items()
+    ]
+    n_annotators = len({name for pair in (*agreement.pairs, *agreement.unshared_pairs) for name in pair})
+    summaries = [example for example in agreement.examples if example.system]
+    return Overview(
+        headline=headline(
+            *[f"highlights overlap by {joined(claims)}"] * bool(claims), "annotators highlighted nothing"
+        ),
+        sure="No difference tested",
+        text=f"{counted(n_annotators, 'annotator')}, the mean of {counted(len(agreement.pairs), 'pair')} who saw a document in "
+        "common, beside as many random highlights of such lengths.",
+        picture=Picture(
+            name="overview",
+            rows_are="text",
+            title="Overlap of annotators\u2019 highlights beside that of random ones",
+            parts=(PicturePart(tuple(rows), "%", 1, "overlap, per cent"),),
+            keys=("clear: of annotators", "unsure: of random highlights"),
+        ),
+        blocks=tuple(_opened(summaries)),
+    )
+
+
+def _opened(examples: Sequence[HighlightedText]) -> Iterator[Block]:
+    if examples:
+        yield Heading(
+            "Look for yourself", lead="Summaries on which two annotators agree least. Marked: their highlights."
+        )
+    for example in examples:
+        note = f"{example.side}, {example.system}, overlap {percent(example.overlap, 0)}"
+        yield Heading(example.topic, 3, note=note)
+        yield from _highlighted(example)
+
+
+def _all_opened(examples: Sequence[HighlightedText]) -> Iterator[Block]:
+    """All examples, folded; documents are long."""
+    if examples:
+        yield Heading("Examples", lead="Texts on which two annotators agree least, with the highlights of each.")
+    for example in examples:
+        note = f"{example.system or 'document'}, overlap {percent(example.overlap, 0)}"
+        yield Details(f"{example.topic}, {example.side}", tuple(_highlighted(example)), note, is_example=True)
+
+
+def _highlighted(example: HighlightedText) -> Iterator[Marked]:
+    """The text once for each annotator."""
+    for annotator, spans in example.highlights.items():
+        places, parts = {place for start, end in spans for place in range(start, end)}, list[tuple[str, bool]]()
+        for is_marked, letters in groupby(enumerate(example.text), key=lambda entry: entry[0] in places):
+            parts.append(("".join(letter for _, letter in letters), is_marked))
+        yield Marked(tuple(parts), f"{annotator}:")
 
 
 def _of_two(entry: tuple[tuple[str, str], AnnotatorAgreement]) -> Iterator[Prose]:

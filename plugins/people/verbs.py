@@ -109,6 +109,10 @@ def agreement(
     files: Files,
     draws: Annotated[int, typer.Option(min=1, help="Random drawings of the baseline.")] = 100,
     seed: Annotated[int, typer.Option(min=0, help="Of those.")] = 0,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="JSON file for everything the table shows; a page, .report.html, is written next to it."),
+    ] = None,
 ) -> None:
     """How far annotators agree in their highlights, compared with random ones of the same number and length.
 
@@ -119,6 +123,8 @@ def agreement(
     from .agreement import group_agreement
     from .result_pages import agreement_page
 
+    if out:
+        refuse_outputs(out, ".json", files)
     sheets = read_annotations(files, highlights_only=True)
     _say_left_out(sheets.left_out)
     names = list(dict.fromkeys(unit.annotator for unit in sheets.units))
@@ -127,7 +133,10 @@ def agreement(
             f"agreement is that of two annotators or more, but these files have {', '.join(names) or 'none'}; give more files"
         )
     units = {name: [unit for unit in sheets.units if unit.annotator == name] for name in names}
-    show_result(agreement_page(group_agreement(units, draws=draws, seed=seed)))
+    result = group_agreement(units, draws=draws, seed=seed)
+    if out:
+        keep_result(result, agreement_page(result), out)
+    show_result(agreement_page(result), out)
 
 
 @app.command(epilog="Example: evenhand human convert page.json --to label-studio --out tasks.json")

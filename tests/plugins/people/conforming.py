@@ -11,7 +11,7 @@ from sheets import make_item, make_sheet, write_phase
 from evenhand.corpora.human.annotation import HumanUnit, read_annotation
 from evenhand.corpora.human.label_studio import to_tasks
 from evenhand.corpora.human.sheet import unblind
-from evenhand.evaluation.pages import html
+from evenhand.evaluation.pages.blocks import Page
 from evenhand.plugins.people.agreement import group_agreement
 from evenhand.plugins.people.matching import covered, multiset_overlap, n_matched
 from evenhand.plugins.people.page import blank_sheet, render_page, write_page
@@ -57,14 +57,14 @@ OPERATIONS = {"human_aggregate": human_aggregate_of, "iaa_spans": iaa_spans_of, 
 DRAWS = Bootstrap(resamples=100)
 
 
-def human_scores(run: Any, folder: Path) -> str:
+def human_scores(run: Any, folder: Path) -> Page:
     units = [unit for _, unit in unblind(make_sheet(*(make_item(f"{name}/left") for name in "abcdef")), None)]
-    return html.render(results_page(human_results(units, {("not finished", "left"): 1}, DRAWS)))
+    return results_page(human_results(units, {("not finished", "left"): 1}, DRAWS))
 
 
-def agreement(run: Any, folder: Path) -> str:
+def agreement(run: Any, folder: Path) -> Page:
     units = {name: [unit for _, unit in unblind(make_sheet(annotator=name), None)] for name in ("anna", "ben")}
-    return html.render(agreement_page(group_agreement(units, draws=2, seed=0)))
+    return agreement_page(group_agreement(units, draws=2, seed=0))
 
 
 def annotation(run: Any, folder: Path) -> str:

@@ -10,7 +10,8 @@ from rich.console import Console
 
 from evenhand.corpora.human.annotation import Annotation, HumanUnit, Span, SummaryMarks
 from evenhand.errors import DataError
-from evenhand.evaluation.pages import terminal
+from evenhand.evaluation.pages import html, terminal
+from evenhand.evaluation.pages.blocks import Marked
 from evenhand.plugins.people.agreement import annotator_agreement, group_agreement
 from evenhand.plugins.people.result_pages import agreement_page
 
@@ -126,3 +127,29 @@ def test_alpha_is_that_of_nltk(marked):
     else:
         expected = agreement.AnnotationTask(data=data).alpha()
         assert group_agreement(units, draws=1).documents.alpha == pytest.approx(expected)
+
+
+def test_the_summaries_of_which_two_highlighted_least_in_common_are_opened():
+    units = {
+        "anna": [unit("anna", "keep the", ["Nurses"]), unit("anna", "old", ["need boats"], document="an old one")],
+        "ben": [unit("ben", "old ferry", ["need boats"]), unit("ben", "old", ["need boats"], document="an old one")],
+    }
+    agreement = group_agreement(units, draws=3)
+    # what is marked alike is not opened
+    assert [(e.system, e.overlap, e.highlights) for e in agreement.examples] == [
+        ("pine", 0.0, {"anna": ((0, 6),), "ben": ((7, 17),)}),
+        ("", 0.0, {"anna": ((0, 8),), "ben": ((9, 18),)}),
+    ]
+    made = agreement_page(agreement)
+    texts = [block for block in made.overview.blocks if isinstance(block, Marked)]
+    assert [text.parts for text in texts] == [
+        (("Nurses", True), (" need boats", False)),
+        (("Nurses ", False), ("need boats", True)),
+    ]
+    assert made.overview.headline == "Highlights overlap by 50 % in documents and 50 % in summaries"
+    assert "<script" not in html.overview(made, made.overview)
+
+
+def test_where_nobody_highlighted_anything_nothing_is_opened():
+    made = agreement_page(group_agreement({name: [unit(name, "")] for name in ("anna", "ben")}, draws=3))
+    assert made.overview.headline == "Annotators highlighted nothing" and not made.overview.blocks

@@ -167,3 +167,22 @@ def test_too_few_document_sets_are_told():
     console = Console(file=StringIO(), width=100)
     console.print(terminal.render(results_page(human_results([unit("a", "left", [True], [])], {}, DRAWS))))
     assert "base, all rests on 1 document set: with fewer than 5 nothing is concluded" in console.file.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("systems", "said"),
+    [
+        # one of two points is in the first, none in the second
+        ({"base": [True, False], "dpo": [True, True]}, "Best by people: coverage 50 % and faithfulness 100 % by base"),
+        ({"base": [True, True]}, "Best by people: coverage 0 % and faithfulness 100 % by base"),
+    ],
+)
+def test_the_first_page_says_who_is_best_by_people(systems, said):
+    units = [unit(f"{n}", "left", omitted, [False], system) for system, omitted in systems.items() for n in range(6)]
+    made = results_page(human_results(units, {}, DRAWS)).overview
+    assert made.headline == said
+    assert [row.name for row in made.picture.rows] == list(systems)
+
+
+def test_without_scores_there_is_no_first_page():
+    assert results_page(human_results([], {}, DRAWS)).overview is None

@@ -104,6 +104,21 @@ def test_agreement_of_two_annotators_of_one_page_needs_no_key(pages):
     )
     assert documents.split()[:2] == ["documents", "1.000"]
     assert summaries.split()[3] == "4"
+
+
+def test_agreement_is_kept_with_a_page_of_its_own(pages):
+    files = write_annotated(pages, "anna"), write_annotated(pages, "ben")
+    for name in ("first", "second", "first"):
+        done = evenhand("agreement", *files, "--draws", 5, "--out", pages / f"{name}.json")
+        assert done.returncode == 0, done.stderr
+    assert json.loads((pages / "first.json").read_text())["documents"]["overlap"] == 1.0
+    # two results in one folder have two pages each, which lead to one another
+    assert 'href="first.details.html"' in (pages / "first.report.html").read_text()
+    assert 'href="second.report.html"' in (pages / "second.details.html").read_text()
+    assert evenhand("agreement", *files, "--out", files[0]).returncode == 2
+
+
+def test_agreement_needs_two_annotators(pages):
     assert evenhand("agreement", write_annotated(pages, "anna")).returncode == 2
 
 
