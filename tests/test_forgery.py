@@ -19,7 +19,7 @@ from evenhand.config import CorpusSection, TaskSection
 from evenhand.config.fairness import EntailerSection
 from evenhand.config.judges import ExtractJudge, RubricJudge
 from evenhand.corpora import load_corpus
-from evenhand.corpora.controlled import AnnotatedArticle
+from evenhand.corpora.annotated import AnnotatedArticle
 from evenhand.generate import chain_of_thought, shuffled
 from evenhand.generate.backend import Reply, prompt_tokens
 from evenhand.generate.chat import chat_text, defused

@@ -15,7 +15,7 @@ from conftest import make_candidate, make_request
 from preference_groups import make_trainer
 
 from evenhand.config import PairsSection
-from evenhand.corpora.controlled import controlled_plan, ground_truth
+from evenhand.corpora.controlled import ground_truth
 from evenhand.corpora.human.annotation import HumanUnit, read_annotation
 from evenhand.corpora.human.scores import human_scores
 from evenhand.evaluation.abstractiveness import fragments, novel_ngrams
@@ -31,6 +31,7 @@ from evenhand.judges.combine import combine_scores
 from evenhand.judges.judge import JudgeInput
 from evenhand.judges.rouge import rouge
 from evenhand.judges.verdict_text import parse_judge
+from evenhand.plugins.controlled.plan import controlled_plan
 from evenhand.plugins.judge_studies.agreement import correlations, winrates
 from evenhand.plugins.people.matching import covered, multiset_overlap, n_matched
 from evenhand.plugins.people.results import human_results

@@ -1,24 +1,65 @@
-"""Controlled sets from a file: evenhand's JSON lines, or the JSON list that the authors of PoliSum's test set released.
+"""Controlled sets, whose summaries are made of known key points, so that their coverage and faithfulness are known.
+
+They come from a file: evenhand's JSON lines, or the JSON list that the authors of PoliSum's test set released.
 
 The released file says how many points of each kind a summary was made of, and its coverage and faithfulness beside it. Both
 are checked against each other; what is used later is computed from the counts. Source: docs/papers.md#ri-data.
 """
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 from pydantic import BaseModel, Field, NonNegativeInt, model_validator
 
-from ...errors import DataError
-from ...records import Record, Text
-from ...storage import as_given, digest, read_text
-from ..bundled import CONTROLLED, file_of
-from ..entries import placed, read_lines, read_list, refuse_entries
-from .annotated import article_marks
-from .plan import GroundTruth, ground_truth
+from ..errors import DataError
+from ..records import Record, Text
+from ..storage import as_given, digest, read_text
+from ..text import fold
+from .annotated import AnnotatedArticle, article_marks
+from .bundled import CONTROLLED, file_of
+from .entries import placed, read_lines, read_list, refuse_entries
+from .splits import joined
 
 # released ratios may have been rounded
 ROUNDING = 1e-6
+
+
+@dataclass(frozen=True)
+class GroundTruth:
+    """Coverage and faithfulness by construction, each in [0, 1]."""
+
+    # share of the article's key points that the summary has; None when the article has none
+    coverage: float | None
+    # share of the summary's points that are key points of the article; None when the summary has no point
+    faithfulness: float | None
+
+
+def ground_truth(n_key_points: int, relevant: int, opposite: int, adversarial: int) -> GroundTruth:
+    """Coverage and faithfulness of a summary made of so many points of each kind.
+
+    Source: Ri et al. 2025, eqs. 1 and 2.
+
+    Args:
+        n_key_points: key points of the article.
+        relevant: those of them that the summary was made of.
+        opposite: points of the article's other side.
+        adversarial: key points turned into their contrary.
+
+    Raises:
+        DataError: a number is negative, or the summary has more of the article's key points than there are.
+    """
+    if min(n_key_points, relevant, opposite, adversarial) < 0 or relevant > n_key_points:
+        raise DataError(
+            f"a summary cannot have {relevant} relevant, {opposite} opposite and {adversarial} adversarial points of an "
+            f"article with {n_key_points} key points; counts are at least 0, and relevant is at most the article's"
+        )
+    n_points = relevant + opposite + adversarial
+    return GroundTruth(
+        coverage=relevant / n_key_points if n_key_points else None,
+        faithfulness=relevant / n_points if n_points else None,
+    )
 
 
 class ControlledSummary(Record):
@@ -171,3 +212,20 @@ def _set(number: int, entry: _ReleasedSet, evidence: _Evidence | None) -> Contro
             for summary in entry.summaries
         ),
     )
+
+
+def topics_of(articles: Sequence[AnnotatedArticle | ControlledSet]) -> list[str]:
+    """For each article, the name of its topic, in the spelling of the first article that is of it.
+
+    Articles are of one topic where they have one title, white space and case aside, or a passage in common, directly or by way of
+    others. An article without a title that shares no passage is a topic of its own, named by its id.
+    """
+    marks = [
+        sorted({*article.marks, *(digest({"passage": fold(text).casefold()}) for text in article.passages)})
+        for article in articles
+    ]
+    names: dict[str, str] = {}
+    return [
+        names.setdefault(root, article.topic or article.id)
+        for root, article in zip(joined(marks), articles, strict=True)
+    ]

@@ -4,7 +4,8 @@ from itertools import permutations
 
 import pytest
 
-from evenhand.corpora.controlled import AnnotatedArticle, topics_of
+from evenhand.corpora.annotated import AnnotatedArticle
+from evenhand.corpora.controlled import topics_of
 
 FERRY, BRIDGE, TAXES = "The ferry is cheap.", "A bridge pays for itself.", "Taxes rise."
 

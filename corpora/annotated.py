@@ -11,14 +11,14 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field, NonNegativeInt, ValidationError, model_validator
 
-from ...records import Record, Text
-from ...storage import digest, explain, local_path, read_text
-from ...text import fold
-from ..entries import read_lines, read_list, refuse_entries
+from ..records import Record, Text
+from ..storage import digest, explain, local_path, read_text
+from ..text import fold
+from .entries import read_lines, read_list, refuse_entries
 
 # what stands for the annotated part of the bundled sample corpus
 SAMPLE = "sample"
-BUNDLED = Path(__file__).parents[1] / "sample" / "annotated.jsonl"
+BUNDLED = Path(__file__).parent / "sample" / "annotated.jsonl"
 
 
 def article_marks(passages: Sequence[str], topic: str) -> frozenset[str]:

@@ -6,7 +6,8 @@ import pytest
 
 from evenhand.config import CorpusSection
 from evenhand.corpora import load_corpus
-from evenhand.corpora.controlled import SAMPLE, read_annotated, read_controlled
+from evenhand.corpora.annotated import SAMPLE, read_annotated
+from evenhand.corpora.controlled import read_controlled
 from evenhand.errors import DataError
 
 ARTICLE = {

@@ -2,7 +2,7 @@
 
 import pytest
 
-from evenhand.corpora.controlled.contrary import contrary
+from evenhand.plugins.trained_encoders.contrary import contrary
 
 
 @pytest.mark.parametrize(

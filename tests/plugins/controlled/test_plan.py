@@ -1,10 +1,13 @@
+import json
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.corpora.controlled import GroundTruth, PlannedSummary, controlled_plan, ground_truth, plan_summaries
+from evenhand.corpora.controlled import ground_truth, read_controlled
 from evenhand.errors import DataError
+from evenhand.plugins.controlled.plan import PlannedSummary, controlled_plan, plan_summaries
 
 counts = st.integers(0, 8)
 
@@ -46,17 +49,16 @@ def test_an_article_without_key_points_is_refused():
         plan_summaries(0, 3, 0, np.random.default_rng(0))
 
 
-def test_ground_truth_worked_by_hand():
-    # 3 of 4 key points; 3 of 3 + 2 + 1 points
-    assert ground_truth(4, 3, 2, 1) == GroundTruth(coverage=0.75, faithfulness=0.5)
-
-
-def test_what_cannot_be_told_is_none_and_not_a_number():
-    assert ground_truth(0, 0, 1, 0) == GroundTruth(None, 0.0)
-    assert ground_truth(4, 0, 0, 0) == GroundTruth(0.0, None)
-
-
-@pytest.mark.parametrize("counts", [(2, 3, 0, 0), (2, 1, -1, 0), (-1, 0, 0, 0)])
-def test_impossible_counts_are_refused(counts):
-    with pytest.raises(DataError, match="counts are at least 0, and relevant is at most"):
-        ground_truth(*counts)
+def test_released_sets_follow_the_plan(polisum):
+    # Ri et al. 2025, section 3.1: equations 1 and 2 on every summary (the reader refuses others), the plan on every document
+    sets = read_controlled(polisum / "controlled_dev.json", polisum / "evidence_dev.json")
+    assert (len(sets), sum(len(each.summaries) for each in sets)) == (25, 199)
+    opposite = [len(each["evidence"]["opposite"]) for each in json.loads((polisum / "evidence_dev.json").read_text())]
+    for each, n_opposite in zip(sets, opposite, strict=True):
+        full, reverse, other, *mixed = each.summaries
+        assert (full.relevant, full.opposite, full.adversarial) == (each.n_key_points, 0, 0)
+        assert (reverse.relevant, reverse.opposite) == (other.relevant, other.adversarial) == (0, 0)
+        assert reverse.adversarial >= 1
+        assert other.opposite >= 1
+        assert not any(s.adversarial for s in mixed)
+        assert sorted((s.relevant, s.opposite) for s in mixed) == controlled_plan(each.n_key_points, n_opposite)
