@@ -17,7 +17,7 @@ from method_runs import Noting, job, make_recipe, order, seeds_of
 
 from evenhand.config import CorpusSection, TaskSection
 from evenhand.config.fairness import EntailerSection
-from evenhand.config.judges import ExtractJudge, RubricJudge
+from evenhand.config.judges import RubricJudge
 from evenhand.corpora import load_corpus
 from evenhand.corpora.annotated import AnnotatedArticle
 from evenhand.generate import chain_of_thought, shuffled
@@ -25,7 +25,6 @@ from evenhand.generate.backend import Reply, prompt_tokens
 from evenhand.generate.chat import chat_text, defused
 from evenhand.generate.requests import build_requests
 from evenhand.judges.batch import reference_text
-from evenhand.judges.extract import open_extract
 from evenhand.judges.judge import JudgeInput
 from evenhand.judges.measures.rephrase import open_rephraser
 from evenhand.judges.rubric import open_rubric
@@ -33,6 +32,8 @@ from evenhand.plugins.bias.study.replies import draw_prompt
 from evenhand.plugins.controlled.points import adversarial_tasks, key_point_tasks
 from evenhand.plugins.controlled.summaries import PlannedText, summary_tasks
 from evenhand.plugins.debate import method as debate
+from evenhand.plugins.extract.judge import open_extract
+from evenhand.plugins.extract.sections import ExtractJudge
 from evenhand.plugins.hierarchical import method as hierarchical
 from evenhand.plugins.released.finesure import open_finesure
 from evenhand.plugins.released.sections import FineSurEJudge

@@ -9,12 +9,12 @@ import pytest
 
 from evenhand.errors import EvenhandError, ModelError
 from evenhand.judges.alignscore import AlignScore, convert_checkpoint
-from evenhand.judges.bertscore import TokenEmbedder
 from evenhand.judges.checkpoint import open_checkpoint
 from evenhand.judges.encoder import EncoderAligner
 from evenhand.judges.judge import JudgeInput
 from evenhand.judges.nli import NliAligner
 from evenhand.judges.shared import SharedModels
+from evenhand.plugins.released.bertscore import TokenEmbedder
 from evenhand.plugins.released.bleurt import BleurtAligner
 from evenhand.plugins.released.sections import SummacJudge
 from evenhand.plugins.released.summac import open_summac

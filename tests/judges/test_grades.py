@@ -8,12 +8,13 @@ from contextlib import closing
 import pytest
 from sentencepiece_models import save_mistral
 
-from evenhand.config.judges import ExtractJudge, RubricJudge
+from evenhand.config.judges import RubricJudge
 from evenhand.errors import RecipeError
 from evenhand.generate.backend import prompt_tokens
 from evenhand.judges import JUDGES, open_judge
 from evenhand.judges.judge import JudgeInput
 from evenhand.judges.rubric import refuse_unreadable_grades
+from evenhand.plugins.extract.sections import ExtractJudge
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")

@@ -12,16 +12,22 @@ from evenhand.config.judges import (
     JUDGE_SECTIONS,
     AlignmentJudge,
     ConsensusJudge,
-    ExtractJudge,
     RougeJudge,
     RubricJudge,
     RuleJudge,
 )
-from evenhand.config.metrics import BertScoreJudge
 from evenhand.judges import JUDGES, open_judge, open_judges
 from evenhand.judges.shared import SharedModels
+from evenhand.plugins.extract.sections import ExtractJudge
 from evenhand.plugins.opinions.sections import ContrastJudge, OpinionGraphJudge
-from evenhand.plugins.released.sections import BleurtJudge, FineSurEJudge, MiniCheckJudge, SummacJudge, UniEvalJudge
+from evenhand.plugins.released.sections import (
+    BertScoreJudge,
+    BleurtJudge,
+    FineSurEJudge,
+    MiniCheckJudge,
+    SummacJudge,
+    UniEvalJudge,
+)
 
 OPTIONS = {
     "rubric": RubricJudge.model_validate({"kind": "rubric", "rubric": "coverage", "model": {"name": "org/model"}}),

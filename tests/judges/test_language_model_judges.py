@@ -5,7 +5,7 @@ import json
 import pytest
 from answering import AnsweringBackend, GivenModels
 
-from evenhand.config.judges import ExtractJudge, RubricJudge
+from evenhand.config.judges import RubricJudge
 from evenhand.errors import JudgeError
 from evenhand.generate.backend import TOO_LONG, Reply
 from evenhand.judges import open_judge
@@ -13,6 +13,8 @@ from evenhand.judges.judge import JudgeInput
 from evenhand.judges.overflow import was_cut
 from evenhand.judges.rubric import PROMPTS
 from evenhand.judges.shared import SharedModels
+from evenhand.plugins.extract.judge import PROMPTS as EXTRACT
+from evenhand.plugins.extract.sections import ExtractJudge
 from evenhand.plugins.released.finesure import PROMPTS as FINESURE
 from evenhand.plugins.released.sections import FineSurEJudge
 from evenhand.prompts import load_template
@@ -28,6 +30,7 @@ TEMPLATES = {
     "finesure": ("finesure-faithfulness",),
     "extract": ("extract-consistency", "extract-faithfulness", "extract-relevance"),
 }
+FOLDERS = {"rubric": PROMPTS, "finesure": FINESURE, "extract": EXTRACT}
 REPLY = {"rubric": 64, "finesure": 48, "extract": 64}
 GOOD = {"rubric": "4", "finesure": '[{"sentence": 1, "reason": "x", "category": "no error"}]', "extract": "4"}
 # words of a long source
@@ -75,7 +78,7 @@ def room(kind, n_words):
 @kinds
 def test_signature_names_the_texts_of_its_prompts(kind):
     for name in TEMPLATES[kind]:
-        assert load_template(name, FINESURE if kind == "finesure" else PROMPTS).signature in signature(kind)
+        assert load_template(name, FOLDERS[kind]).signature in signature(kind)
 
 
 @kinds

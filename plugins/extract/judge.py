@@ -11,24 +11,34 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from statistics import fmean
 
-from ..config.judges import ExtractJudge, RubricJudge
-from ..generate.backend import Backend
-from ..models import signature
-from ..prompts import PromptTemplate, load_template
-from ..storage import canonical_json
-from .asking import LanguageModelJudge, Rounds, in_step
-from .encoder import lazy_encoder
+from ...config.judges import RubricJudge
+from ...generate.backend import Backend
+from ...judges.asking import LanguageModelJudge, Rounds, in_step
+from ...judges.encoder import lazy_encoder
+from ...judges.judge import JudgeInput, Kind, ModelReader, PromptNeeds, Verdict, judge_signature
+from ...judges.nli import NliAligner, lazy_nli
+from ...judges.overflow import CUT_WORDS, cut_words
+from ...judges.rubric import (
+    Rubric,
+    engine_part,
+    grades_of,
+    lazy_backend,
+    prompt_needs,
+    rubric_template,
+)
+from ...judges.shared import Lazy, SharedModels
+from ...judges.splitters import sentence_signature
+from ...judges.support import NO_NUMBER
+from ...models import signature
+from ...prompts import PromptTemplate, load_template
+from ...storage import canonical_json
 from .extracting import Extract, Extractor, Lead, Supporting, WordOverlap, extract
-from .judge import JudgeInput, Kind, ModelReader, PromptNeeds, Verdict, judge_signature
-from .nli import NliAligner, lazy_nli
-from .overflow import CUT_WORDS, cut_words
-from .rubric import PROMPTS, Rubric, engine_part, grades_of, lazy_backend, prompt_needs, rubric_template
-from .shared import Lazy, SharedModels
-from .splitters import sentence_signature
-from .support import NO_NUMBER
+from .sections import ExtractJudge
 
+PROMPTS = Path(__file__).parent / "prompts"
 # aspect -> lowest and highest grade
 SCALES = {"consistency": (1, 5), "faithfulness": (1, 7), "relevance": (1, 5)}
 
@@ -108,7 +118,7 @@ def _rubric_section(aspect: str, options: ExtractJudge) -> RubricJudge:
     return RubricJudge(
         kind="rubric",
         rubric="faithfulness",
-        template=f"extract-{aspect}",
+        template=str(PROMPTS / f"extract-{aspect}.txt"),
         model=options.model,
         backend=options.backend,
         against=options.against,

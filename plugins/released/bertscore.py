@@ -16,24 +16,23 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..config.metrics import BertScoreJudge
-from ..extras import need
-from ..models import signature
-from ..runfolder.timing import booked
-from ..storage import canonical_json
-from ..text.forms import normal_form
-from .aligner import Holder
-from .aligner import most_tokens as longest_input
-from .checkpoint import open_checkpoint
-from .judge import Judge, JudgeInput, Kind, ScoringJudge, Verdict, judge_signature, own_model
-from .shared import Lazy, SharedModels
-from .support import NO_NUMBER
-from .tokens import ids_as_text, own_tokens
+from ...extras import need
+from ...judges.aligner import Holder
+from ...judges.aligner import most_tokens as longest_input
+from ...judges.checkpoint import open_checkpoint
+from ...judges.encoder import UNREAD
+from ...judges.judge import Judge, JudgeInput, Kind, ScoringJudge, Verdict, judge_signature, own_model
+from ...judges.shared import Lazy, SharedModels
+from ...judges.support import NO_NUMBER
+from ...judges.tokens import ids_as_text, own_tokens
+from ...models import signature
+from ...runfolder.timing import booked
+from ...storage import canonical_json
+from ...text.forms import normal_form
+from .sections import BertScoreJudge
 
 Vectors = NDArray[np.float32]
 
-# a pooler is made for classification; the last hidden layer does without
-UNUSED = ("pooler.",)
 # tokens of a window that `batch_size` counts by
 USUAL_LENGTH = 512
 
@@ -85,7 +84,7 @@ class TokenEmbedder(Holder):
 
     def __init__(self, model: str, batch_size: int, most_tokens: int, revision: str | None = None) -> None:
         self._tokenizer, self._model = open_checkpoint(
-            "AutoModel", model, "judge 'bertscore'", revision, may_lack=UNUSED
+            "AutoModel", model, "judge 'bertscore'", revision, may_lack=UNREAD
         )
         config = self._model.config
         self._relative = config.model_type.startswith("deberta") and not config.position_biased_input

@@ -13,12 +13,12 @@ from typing import Protocol
 
 import numpy as np
 
-from ..runfolder.timing import booked
-from ..text import sentences
-from .aligner import Aligner, Alignment, Pairing
-from .judge import JudgeInput
-from .rouge import read_tokens
-from .shared import Lazy, NoModel, OneModel
+from ...judges.aligner import Aligner, Alignment, Pairing
+from ...judges.judge import JudgeInput
+from ...judges.rouge import read_tokens
+from ...judges.shared import Lazy, NoModel, OneModel
+from ...runfolder.timing import booked
+from ...text import sentences
 
 
 class Extractor(Protocol):

@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 from answering import AnsweringBackend, GivenModels
 
-from evenhand.config.judges import ExtractJudge
 from evenhand.generate.backend import TOO_LONG, Reply
 from evenhand.judges.asking import AskingJudge
-from evenhand.judges.extract import SCALES, open_extract
 from evenhand.judges.judge import JudgeInput
 from evenhand.judges.overflow import was_cut
 from evenhand.judges.shared import SharedModels
+from evenhand.plugins.extract.judge import SCALES, open_extract
+from evenhand.plugins.extract.sections import ExtractJudge
 from evenhand.prompts import load_template
 
 PROMPTS = Path(__file__).parents[2] / "judges" / "prompts"

@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.judges.aligner import Alignment
-from evenhand.judges.extracting import Extract, Lead, Supporting, WordOverlap, best_claims, extract
 from evenhand.judges.judge import JudgeInput
 from evenhand.judges.rouge import rouge
 from evenhand.judges.shared import Lazy
+from evenhand.plugins.extract.extracting import Extract, Lead, Supporting, WordOverlap, best_claims, extract
 from evenhand.text import sentences
 
 TEXT = "The ferry is cheap. Nurses need it. A bridge pays. It runs at night."

@@ -6,11 +6,11 @@ import shutil
 import numpy as np
 import pytest
 
-from evenhand.config.metrics import BertScoreJudge
 from evenhand.errors import UnfitModelError
-from evenhand.judges.bertscore import TokenEmbedder, bert_score, open_bertscore
 from evenhand.judges.judge import JudgeInput
 from evenhand.judges.shared import SharedModels
+from evenhand.plugins.released.bertscore import TokenEmbedder, bert_score, open_bertscore
+from evenhand.plugins.released.sections import BertScoreJudge
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
