@@ -6,7 +6,7 @@ from pathlib import Path
 from sheets import write_phase
 
 from evenhand.corpora.reader import read_document_sets
-from evenhand.plugins.people.page import blank_sheet, write_page
+from evenhand.plugins.judge_studies.people.page import blank_sheet, write_page
 
 KEPT = "evenhand-human-annotations"
 SAMPLE = Path(__file__).parents[1] / "corpora" / "sample" / "sample.jsonl"

@@ -44,13 +44,13 @@ FILES = {
     ),
     "evaluation/audit/test_consistency_of_all.py": Left((), "evaluation/audit/test_consistency.py; all families at once"),
     "plugins/bias/study/test_build.py": Left(ALL, "the study on a real model"),
-    "plugins/people/test_older_sheets.py": Left(
+    "plugins/judge_studies/people/test_older_sheets.py": Left(
         ("test_a_file_that_went_another_way", "test_of_any_two_states", "test_a_window_that_is_behind"),
-        "corpora/human/test_revisions.py reads the same sheets in Python; the browser's storage",
+        "plugins/judge_studies/people/annotations/test_revisions.py reads the same sheets in Python; the browser's storage",
     ),
-    "plugins/people/test_page_in_browser.py": Left(
+    "plugins/judge_studies/people/test_page_in_browser.py": Left(
         ("test_five_items", "test_nothing_is_wider", "test_the_page_counts"),
-        "plugins/people/test_page.py; keys, selections and imports in a browser",
+        "plugins/judge_studies/people/test_page.py; keys, selections and imports in a browser",
     ),
     "evaluation/pages/test_in_browser.py": Left(
         tuple(

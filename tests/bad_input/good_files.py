@@ -16,10 +16,10 @@ from typer.testing import CliRunner
 
 from evenhand.cli.app import app
 from evenhand.config import TrainSection
-from evenhand.corpora.human.label_studio import to_tasks
 from evenhand.judges.batch import JudgedBatch
 from evenhand.plugins.bias.study.inputs import BiasInput
 from evenhand.plugins.bias.study.summarise import read_given
+from evenhand.plugins.judge_studies.people.annotations.label_studio import to_tasks
 from evenhand.records import DocumentSet, Judgement, Message, PreferencePair
 from evenhand.runfolder.journal import Journal
 from evenhand.train.launch import accelerate_config, n_processes
@@ -282,7 +282,7 @@ def _sheet(folder: Path) -> Given:
 
 
 def _key(folder: Path) -> Given:
-    from evenhand.plugins.people.page import blank_sheet, write_page
+    from evenhand.plugins.judge_studies.people.page import blank_sheet, write_page
 
     ferry = DocumentSet.model_validate(document_sets(1)[0])
     systems = {name: write_phase(folder / name, [ferry], {}) for name in ("base", "dpo")}

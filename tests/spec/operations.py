@@ -16,8 +16,6 @@ from preference_groups import make_trainer
 
 from evenhand.config import PairsSection
 from evenhand.corpora.controlled import ground_truth
-from evenhand.corpora.human.annotation import HumanUnit, read_annotation
-from evenhand.corpora.human.scores import human_scores
 from evenhand.evaluation.abstractiveness import fragments, novel_ngrams
 from evenhand.evaluation.report.checkpoint.ledger import duplicates
 from evenhand.evaluation.report.comparison.bradley_terry import order, strengths
@@ -33,8 +31,10 @@ from evenhand.judges.rouge import rouge
 from evenhand.judges.verdict_text import parse_judge
 from evenhand.plugins.controlled.plan import controlled_plan
 from evenhand.plugins.judge_studies.agreement import correlations, winrates
-from evenhand.plugins.people.matching import covered, multiset_overlap, n_matched
-from evenhand.plugins.people.results import human_results
+from evenhand.plugins.judge_studies.people.annotations.annotation import HumanUnit, read_annotation
+from evenhand.plugins.judge_studies.people.annotations.scores import human_scores
+from evenhand.plugins.judge_studies.people.matching import covered, multiset_overlap, n_matched
+from evenhand.plugins.judge_studies.people.results import human_results
 from evenhand.plugins.polisum.importer import ReleasedItem, passages_of
 from evenhand.records import Contract, Document, DocumentSet, ScoredCandidate
 from evenhand.rerank.pairs import best_of, choose_pairs, first_of_each_text

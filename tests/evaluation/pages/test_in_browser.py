@@ -10,7 +10,6 @@ from sheets import make_item, make_sheet
 
 from evenhand.config.judges import RougeJudge
 from evenhand.corpora.controlled import ControlledSet, read_controlled
-from evenhand.corpora.human.sheet import unblind
 from evenhand.evaluation.audit.build import build_audit
 from evenhand.evaluation.audit.named import AUDIT_PAGE
 from evenhand.evaluation.audit.page import page as audit_page
@@ -33,15 +32,16 @@ from evenhand.plugins.judge_studies import train_judge
 from evenhand.plugins.judge_studies.benchmark import benchmark
 from evenhand.plugins.judge_studies.benchmark_page import page as benchmark_page
 from evenhand.plugins.judge_studies.page import page as judges_page
+from evenhand.plugins.judge_studies.people.agreement import group_agreement
+from evenhand.plugins.judge_studies.people.annotations.sheet import unblind
+from evenhand.plugins.judge_studies.people.page import render_page
+from evenhand.plugins.judge_studies.people.result_pages import agreement_page, results_page
+from evenhand.plugins.judge_studies.people.results import human_results
 from evenhand.plugins.judge_studies.scoring import BASELINES, judge_sets
 from evenhand.plugins.judge_studies.training_page import page as training_page
 from evenhand.plugins.opinions.labels import opinion_results
 from evenhand.plugins.opinions.labels_page import opinions_page
 from evenhand.plugins.opinions.reader import AnnotatedSummary
-from evenhand.plugins.people.agreement import group_agreement
-from evenhand.plugins.people.page import render_page
-from evenhand.plugins.people.result_pages import agreement_page, results_page
-from evenhand.plugins.people.results import human_results
 from evenhand.records import Judgement
 from evenhand.rerank.pairs import preference_pair
 from evenhand.resampling import Bootstrap

@@ -21,10 +21,10 @@ from typing import Any
 
 import numpy as np
 
-from ...corpora.human.annotation import HumanUnit
-from ...errors import DataError
-from ...storage import digest
-from ...text import fold, words
+from ....errors import DataError
+from ....storage import digest
+from ....text import fold, words
+from .annotations.annotation import HumanUnit
 from .matching import THRESHOLD, covered, multiset_overlap
 
 # random drawings that the baseline averages

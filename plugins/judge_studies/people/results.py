@@ -10,12 +10,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from math import inf
 
-from ...corpora.human.annotation import HumanUnit
-from ...corpora.human.scores import RATES, SCORES, human_scores
-from ...number import Number
-from ...records import LeftOut, Record
-from ...resampling import Bootstrap, cluster_interval
-from ...text import n_words
+from ....number import Number
+from ....records import LeftOut, Record
+from ....resampling import Bootstrap, cluster_interval
+from ....text import n_words
+from .annotations.annotation import HumanUnit
+from .annotations.scores import RATES, SCORES, human_scores
 
 NO_KEY_POINTS = "document without key points"
 

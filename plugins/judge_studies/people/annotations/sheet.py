@@ -17,11 +17,11 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import AwareDatetime, Field, NonNegativeInt, StrictBool, model_validator
 
-from ...errors import DataError
-from ...records import LeftOut, Record, Text
-from ...storage import digest, explained, listed
-from ...text import repeated, some_of
-from ...text.shown import shortened
+from .....errors import DataError
+from .....records import LeftOut, Record, Text
+from .....storage import digest, explained, listed
+from .....text import repeated, some_of
+from .....text.shown import shortened
 from .annotation import Annotation, HumanUnit, Span, SummaryMarks
 
 # without their version: browsers keep people's work under it, which cannot be made again

@@ -13,9 +13,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ...errors import DataError
-from ...storage import as_given, listed, read_json
-from ...text import fold
+from .....errors import DataError
+from .....storage import as_given, listed, read_json
+from .....text import fold
 from .annotation import HumanUnit, read_human
 from .label_studio_export import parse_export
 from .revisions import newest_states

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sheets import make_item, make_sheet
 
-from evenhand.corpora.human.annotation import Span
-from evenhand.corpora.human.label_studio import labelling_configuration, to_tasks
-from evenhand.corpora.human.label_studio_export import parse_export
-from evenhand.corpora.human.sheet import SummarySheet
 from evenhand.errors import DataError
+from evenhand.plugins.judge_studies.people.annotations.annotation import Span
+from evenhand.plugins.judge_studies.people.annotations.label_studio import labelling_configuration, to_tasks
+from evenhand.plugins.judge_studies.people.annotations.label_studio_export import parse_export
+from evenhand.plugins.judge_studies.people.annotations.sheet import SummarySheet
 
 EXPORT = Path("export.json")
 TEXT = "Aye \U0001f6a2 \U0001f600 no, the ferry.\n\nNurses\u2028need it."

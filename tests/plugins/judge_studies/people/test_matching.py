@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.plugins.people.matching import THRESHOLD, covered, multiset_overlap, n_matched
+from evenhand.plugins.judge_studies.people.matching import THRESHOLD, covered, multiset_overlap, n_matched
 from evenhand.text import words
 
 parts = st.tuples(st.integers(0, 20), st.integers(0, 10)).map(lambda p: (p[0], p[0] + p[1]))

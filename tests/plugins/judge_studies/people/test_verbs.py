@@ -8,8 +8,8 @@ import sys
 import pytest
 from sheets import write_phase
 
-from evenhand.corpora.human.sheet import AnnotationSheet
-from evenhand.plugins.people.result_pages import left_out_words
+from evenhand.plugins.judge_studies.people.annotations.sheet import AnnotationSheet
+from evenhand.plugins.judge_studies.people.result_pages import left_out_words
 
 pytestmark = pytest.mark.usefixtures("quick_commands")
 

@@ -8,11 +8,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
-from evenhand.corpora.human.annotation import Annotation, HumanUnit, Span, SummaryMarks
 from evenhand.errors import DataError
 from evenhand.evaluation.pages import terminal
-from evenhand.plugins.people.agreement import annotator_agreement, group_agreement
-from evenhand.plugins.people.result_pages import agreement_page
+from evenhand.plugins.judge_studies.people.agreement import annotator_agreement, group_agreement
+from evenhand.plugins.judge_studies.people.annotations.annotation import (
+    Annotation,
+    HumanUnit,
+    Span,
+    SummaryMarks,
+)
+from evenhand.plugins.judge_studies.people.result_pages import agreement_page
 
 DOCUMENT = "keep the old ferry"
 SUMMARY = "Nurses need boats"

@@ -6,10 +6,10 @@ from itertools import permutations, product
 import pytest
 from sheets import DOCUMENT, make_item, make_sheet, span
 
-from evenhand.corpora.human.files import read_annotations
-from evenhand.corpora.human.label_studio import to_tasks
-from evenhand.corpora.human.revisions import is_earlier
 from evenhand.errors import DataError
+from evenhand.plugins.judge_studies.people.annotations.files import read_annotations
+from evenhand.plugins.judge_studies.people.annotations.label_studio import to_tasks
+from evenhand.plugins.judge_studies.people.annotations.revisions import is_earlier
 
 # one in each passage, so that all are finished, and three that states differ in
 ALWAYS = ((span(DOCUMENT, "Keep"),), (span(DOCUMENT, "Nurses"),))

@@ -2,10 +2,15 @@ import json
 
 import pytest
 
-from evenhand.corpora.human.annotation import Span, place_span, read_annotation, read_human
 from evenhand.errors import DataError
-from evenhand.plugins.people.agreement import annotator_agreement
-from evenhand.plugins.people.results import human_results
+from evenhand.plugins.judge_studies.people.agreement import annotator_agreement
+from evenhand.plugins.judge_studies.people.annotations.annotation import (
+    Span,
+    place_span,
+    read_annotation,
+    read_human,
+)
+from evenhand.plugins.judge_studies.people.results import human_results
 from evenhand.resampling import Bootstrap
 
 

@@ -5,9 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sheets import DOCUMENT, SUMMARY_A, SUMMARY_B, make_item, make_sheet, read_sheet, span
 
-from evenhand.corpora.human.annotation import Span
-from evenhand.corpora.human.scores import human_scores
-from evenhand.corpora.human.sheet import (
+from evenhand.errors import DataError
+from evenhand.plugins.judge_studies.people.annotations.annotation import Span
+from evenhand.plugins.judge_studies.people.annotations.scores import human_scores
+from evenhand.plugins.judge_studies.people.annotations.sheet import (
     AnnotationSheet,
     PageKey,
     SystemSource,
@@ -16,7 +17,6 @@ from evenhand.corpora.human.sheet import (
     trimmed,
     unblind,
 )
-from evenhand.errors import DataError
 
 
 def write(tmp_path, value):

@@ -5,11 +5,16 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from evenhand.corpora.human.annotation import Annotation, HumanUnit, Span, SummaryMarks
 from evenhand.errors import DataError
 from evenhand.evaluation.pages import terminal
-from evenhand.plugins.people.agreement import annotator_agreement, group_agreement
-from evenhand.plugins.people.result_pages import agreement_page
+from evenhand.plugins.judge_studies.people.agreement import annotator_agreement, group_agreement
+from evenhand.plugins.judge_studies.people.annotations.annotation import (
+    Annotation,
+    HumanUnit,
+    Span,
+    SummaryMarks,
+)
+from evenhand.plugins.judge_studies.people.result_pages import agreement_page
 
 DOCUMENT = "abcde\n\nfghij"
 SUMMARY = "The Left wants the ferry kept for its nurses"

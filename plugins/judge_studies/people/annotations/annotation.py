@@ -20,9 +20,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, NonNegativeInt, TypeAdapter, ValidationError, model_validator
 
-from ...errors import DataError
-from ...records import Record, Text
-from ...storage import explain, listed, read_json
+from .....errors import DataError
+from .....records import Record, Text
+from .....storage import explain, listed, read_json
 
 SUMMARY = "highlight_summary_"
 LINE_BREAKS = re.compile(r"\n+")

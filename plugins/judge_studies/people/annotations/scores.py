@@ -5,7 +5,7 @@ Source: Ri et al. 2025, section 3; docs/papers.md#ri-human.
 
 from dataclasses import dataclass, fields
 
-from ...errors import DataError
+from .....errors import DataError
 from .annotation import Annotation
 
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from ...cli.door import SUMMARIES, Verb
-from ...cli.outputs import keep_result, refuse_outputs, show_result
-from ...cli.terminal import say
-from ...cli.verbs import Verbs
-from ...errors import DataError
-from ...text import some_of
+from ....cli.door import SUMMARIES, Verb
+from ....cli.outputs import keep_result, refuse_outputs, show_result
+from ....cli.terminal import say
+from ....cli.verbs import Verbs
+from ....errors import DataError
+from ....text import some_of
 
 if TYPE_CHECKING:
     pass
@@ -62,7 +62,7 @@ def page(
     annotator: Annotated[str, typer.Option(help="The name to begin with; it can be changed in the page.")] = "",
 ) -> None:
     """Make a page to annotate summaries in: one file of HTML, in which nobody sees which system wrote what."""
-    from ...evaluation.pages.words import counted
+    from ....evaluation.pages.words import counted
     from .page import blank_sheet, write_page
 
     refuse_outputs(out, ".html", [])
@@ -86,8 +86,8 @@ def score(
     seed: Annotated[int, typer.Option(min=0, help="Of the draws.")] = 0,
 ) -> None:
     """Coverage, faithfulness and key points included, omitted and hallucinated, by system and side."""
-    from ...corpora.human.files import read_annotations
-    from ...resampling import Bootstrap
+    from ....resampling import Bootstrap
+    from .annotations.files import read_annotations
     from .result_pages import results_page
     from .results import human_results
 
@@ -115,8 +115,8 @@ def agreement(
     With Krippendorff's alpha; of more than two every pair and the mean of the pairs, too. Not all need to have seen the same.
     Sheets of one page need no key; those of different pages need the keys of all.
     """
-    from ...corpora.human.files import read_annotations
     from .agreement import group_agreement
+    from .annotations.files import read_annotations
     from .result_pages import agreement_page
 
     sheets = read_annotations(files, highlights_only=True)
@@ -149,9 +149,9 @@ def convert(
     ] = "annotations",
 ) -> None:
     """Turn a sheet, blank or annotated, into Label Studio's tasks and configuration, or its export into sheets."""
-    from ...corpora.human.files import read_sheets
-    from ...corpora.human.label_studio import labelling_configuration, to_tasks
-    from ...storage import write_json, write_text
+    from ....storage import write_json, write_text
+    from .annotations.files import read_sheets
+    from .annotations.label_studio import labelling_configuration, to_tasks
 
     refuse_outputs(out, ".json", [file])
     sheets, left_out = read_sheets(file)

@@ -20,7 +20,13 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
-from ...corpora.human.sheet import (
+from ....errors import DataError
+from ....evaluation.pages.html import page_environment
+from ....records import BestSummary, LeftOut, SummaryRequest
+from ....runfolder.phases import BEST, REQUESTS
+from ....runfolder.stages import refuse_changed
+from ....storage import digest, file_digest, listed, read_json, read_jsonl, read_text, write_json, write_text
+from .annotations.sheet import (
     AnnotationSheet,
     ItemSheet,
     PageKey,
@@ -29,12 +35,6 @@ from ...corpora.human.sheet import (
     as_shown,
     parse_key,
 )
-from ...errors import DataError
-from ...evaluation.pages.html import page_environment
-from ...records import BestSummary, LeftOut, SummaryRequest
-from ...runfolder.phases import BEST, REQUESTS
-from ...runfolder.stages import refuse_changed
-from ...storage import digest, file_digest, listed, read_json, read_jsonl, read_text, write_json, write_text
 
 LETTERS = string.ascii_uppercase
 # seeds that are drawn are less

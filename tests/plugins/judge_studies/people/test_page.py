@@ -11,9 +11,15 @@ from itertools import combinations
 import pytest
 from sheets import make_item, make_sheet, read_sheet, write_phase
 
-from evenhand.corpora.human.sheet import PageKey, SummarySheet, parse_key
 from evenhand.errors import DataError
-from evenhand.plugins.people.page import blank_sheet, embedded_json, orders, render_page, write_page
+from evenhand.plugins.judge_studies.people.annotations.sheet import PageKey, SummarySheet, parse_key
+from evenhand.plugins.judge_studies.people.page import (
+    blank_sheet,
+    embedded_json,
+    orders,
+    render_page,
+    write_page,
+)
 
 
 @pytest.fixture

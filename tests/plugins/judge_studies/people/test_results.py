@@ -4,12 +4,18 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from evenhand.corpora.human.annotation import Annotation, HumanUnit, Span, SummaryMarks, read_human
-from evenhand.corpora.human.scores import HumanScores, human_scores
 from evenhand.errors import DataError
 from evenhand.evaluation.pages import terminal
-from evenhand.plugins.people.result_pages import results_page
-from evenhand.plugins.people.results import human_results
+from evenhand.plugins.judge_studies.people.annotations.annotation import (
+    Annotation,
+    HumanUnit,
+    Span,
+    SummaryMarks,
+    read_human,
+)
+from evenhand.plugins.judge_studies.people.annotations.scores import HumanScores, human_scores
+from evenhand.plugins.judge_studies.people.result_pages import results_page
+from evenhand.plugins.judge_studies.people.results import human_results
 from evenhand.resampling import Bootstrap, exact_bounds
 
 

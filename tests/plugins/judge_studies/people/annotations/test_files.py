@@ -3,10 +3,10 @@ import json
 import pytest
 from sheets import make_item, make_sheet
 
-from evenhand.corpora.human.files import read_annotations, read_sheets
-from evenhand.corpora.human.label_studio import to_tasks
-from evenhand.corpora.human.sheet import PageKey, SystemSource
 from evenhand.errors import DataError
+from evenhand.plugins.judge_studies.people.annotations.files import read_annotations, read_sheets
+from evenhand.plugins.judge_studies.people.annotations.label_studio import to_tasks
+from evenhand.plugins.judge_studies.people.annotations.sheet import PageKey, SystemSource
 
 SOURCE = SystemSource(folder="runs/a", digest="0" * 16)
 KEY = PageKey(

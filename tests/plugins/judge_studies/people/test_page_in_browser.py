@@ -10,7 +10,7 @@ from sheets import read_sheet
 from typer.testing import CliRunner
 
 from evenhand.cli.app import app
-from evenhand.corpora.human.sheet import trimmed
+from evenhand.plugins.judge_studies.people.annotations.sheet import trimmed
 
 pytestmark = pytest.mark.slow
 

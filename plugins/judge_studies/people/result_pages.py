@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator
 
-from ...corpora.human.scores import RATES
-from ...evaluation.pages.blocks import (
+from ....evaluation.pages.blocks import (
     Block,
     Columns,
     Heading,
@@ -23,11 +22,12 @@ from ...evaluation.pages.blocks import (
     strip,
     table,
 )
-from ...evaluation.pages.charts import Scale
-from ...evaluation.pages.words import ALL, NOTHING_LEFT_OUT, counted, joined
-from ...number import Number
-from ...resampling import too_few
+from ....evaluation.pages.charts import Scale
+from ....evaluation.pages.words import ALL, NOTHING_LEFT_OUT, counted, joined
+from ....number import Number
+from ....resampling import too_few
 from .agreement import AnnotatorAgreement, GroupAgreement
+from .annotations.scores import RATES
 from .results import HumanResults
 
 FOOTER = "Every number on this page is in the JSON file beside it."
