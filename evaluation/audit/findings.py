@@ -35,9 +35,21 @@ def wording_of(family: str) -> Wording:
     return wording
 
 
-def in_sources(numbers: Iterable[AuditNumber]) -> dict[str | None, float | None]:
-    """What each group of a family has in the documents."""
-    return {number.side: number.value for number in numbers if number.kind == MEASURES[number.family].page.in_sources}
+def in_sources(numbers: Iterable[AuditNumber]) -> dict[str | None, tuple[float, float]]:
+    """What each group of a family has in the documents: the least under any system, and the most.
+
+    Sets weigh by the words of their summaries, so that systems that write at different lengths differ in this, too.
+    """
+    values: dict[str | None, list[float]] = {}
+    for number in numbers:
+        if number.kind == MEASURES[number.family].page.in_sources and number.value is not None:
+            values.setdefault(number.side, []).append(number.value)
+    return {side: (min(of_side), max(of_side)) for side, of_side in values.items()}
+
+
+def percent_range(ends: Iterable[float | None]) -> str:
+    """ "46.1 %", "46.1 % to 57.0 %": ends that are written alike are said once."""
+    return " to ".join(dict.fromkeys(map(percent, ends)))
 
 
 def system_note(system: AuditedSystem, sets: Sequence[str] = ()) -> SystemNote:
@@ -87,7 +99,7 @@ def representation(numbers: Sequence[AuditNumber], attribute: str) -> Representa
     if small:
         claims.append(f"{', '.join(small)}: {FEW}.")
     details = tuple(
-        f"{_stated(number, sources.get(number.side))}: a gap of {gap_words(number.gap)}." for number in clear
+        f"{_stated(number, sources.get(number.side, (None,)))}: a gap of {gap_words(number.gap)}." for number in clear
     )
     return Representation(
         family=first.family, system=first.system, measure=first.measure, small=small, sentence=" ".join(claims),
@@ -128,13 +140,12 @@ def gap_words(gap: ChanceGap) -> str:
     return f"{signed(100 * (gap.value or 0.0), 1)} points{brackets} by {gap.reference}"
 
 
-def _stated(number: AuditNumber, source: float | None) -> str:
+def _stated(number: AuditNumber, source: Iterable[float | None]) -> str:
     """What a value has of the documents and of the summaries, and what would be expected."""
     expected = number.gap.between or (number.gap.expected,)
     return wording_of(number.family).detail.format(
-        value=number.side, there=percent(source), here=percent(number.value),
-        # ends that are written alike are said once
-        expected=" to ".join(dict.fromkeys(map(percent, expected))),
+        value=number.side, there=percent_range(source), here=percent(number.value),
+        expected=percent_range(expected),
     )  # fmt: skip
 
 

@@ -42,7 +42,7 @@ from .contents import Audit, AuditNumber, Representation, ValueNote
 from .differences_page import differences
 from .examples_page import examples
 from .families import CORE, MEASURES
-from .findings import apart, gap_that_names, gap_words, speaking, wording_of
+from .findings import apart, gap_that_names, gap_words, in_sources, percent_range, speaking, wording_of
 from .groups_page import group_table, orders
 from .kinds import SHARE_IN_SOURCES, SHARE_IN_SUMMARIES, SHORTFALL, UNDER_REPRESENTED
 from .overview import overview
@@ -322,13 +322,14 @@ def _side_by_side(audit: Audit) -> Iterator[str]:
     clear = [number for number in known if number.gap.is_clear]
     for value in [*voted_values, *(n.side for n in sorted(clear or known, key=lambda number: -number.gap.size))][:1]:
         of_value = [number for number in known if number.side == value][:MOST_SIDE_BY_SIDE]
-        sources = (n.value for n in audit.by_value if n.kind == SHARE_IN_SOURCES and n.side == value)
+        shown = {number.system for number in of_value}
+        sources = in_sources(n for n in audit.by_value if n.kind == SHARE_IN_SOURCES and n.system in shown)
         shares = [f"{n.system} {percent(n.value)} ({percent(n.gap.expected)})" for n in of_value[1:]]
         for n in of_value[:1]:
             would = f"{percent(n.gap.expected)} would be expected"
             shares.insert(0, f"{n.system} gives it {percent(n.value)} of the summaries' words ({would})")
         unclear = "" if clear or voted_values else "; none of this is clearly off what is expected"
-        yield f"{value} has {percent(next(sources, None))} of the documents' words; {joined(shares)}{unclear}."
+        yield f"{value} has {percent_range(sources.get(value, (None,)))} of the documents' words; {joined(shares)}{unclear}."
 
 
 def _look_first(audit: Audit, finding: Representation) -> list[str]:

@@ -282,8 +282,8 @@ class PictureRow:
     lanes: tuple[Lane, ...]
     # smaller, below the name
     note: str = ""
-    # what the marks are held against: a value, and what would be expected
-    reference: float | None = None
+    # what the marks are held against: a value, from the lowest to the highest of the lanes, and what would be expected
+    reference: Bounds | None = None
     band: Bounds | None = None
     # what is concluded, at the end of the row
     verdict: Text | None = None
@@ -427,7 +427,7 @@ def picture_table(picture: Picture) -> Table:
     """The numbers of a picture: rows down, its lines across."""
     rows = picture.rows
     names = list(dict.fromkeys(lane.name for line in rows for lane in line.lanes))
-    has = [any(line.reference is not None for line in rows), any(line.band for line in rows), any(map(_verdict, rows))]
+    has = [any(line.reference for line in rows), any(line.band for line in rows), any(map(_verdict, rows))]
     heads: list[Column | str] = [picture.rows_are]
     heads += [Column(picture.reference, "number")] * has[0] + [Column(picture.band, "number")] * has[1]
     heads += [*names, *["verdict"] * has[2]]
@@ -436,8 +436,8 @@ def picture_table(picture: Picture) -> Table:
         for picture_row in part.rows:
             by_name = {lane.name: lane for lane in picture_row.lanes}
             cells: list[Cell] = [Text(picture_row.name, picture_row.note)]
-            cells += [NumberCell(picture_row.reference, None, part.places, part.unit)] * has[0]
-            cells += [Text(_between(picture_row.band, part))] * has[1]
+            cells += [Text(between(picture_row.reference, part))] * has[0]
+            cells += [Text(between(picture_row.band, part))] * has[1]
             cells += [_lane_cell(by_name.get(name), part) for name in names]
             cells += [_verdict(picture_row) or Text("")] * has[2]
             table_rows.append(row(*cells))
@@ -460,7 +460,8 @@ def _lane_cell(lane: Lane | None, part: PicturePart) -> Cell:
     return NumberCell(last.value, drawn, part.places, part.unit, tone=tone)
 
 
-def _between(band: Bounds | None, part: PicturePart) -> str:
+def between(band: Bounds | None, part: PicturePart) -> str:
+    """ "33.0 to 37.0 %", or one number where both ends are the same."""
     if band is None or None in band:
         return numbers.NONE
     low, high = (numbers.with_unit(bound, part.places, part.unit) for bound in band)

@@ -11,7 +11,7 @@ from html import escape
 from pathlib import Path
 
 from . import numbers
-from .blocks import MARKS, Lane, Mark, Picture, PicturePart, PictureRow, lane_words
+from .blocks import MARKS, Lane, Mark, Picture, PicturePart, PictureRow, between, lane_words
 from .charts import Scale, scale
 
 # of a screen and of a phone, in CSS pixels; from here on rows are named on their left
@@ -49,8 +49,8 @@ def description(picture: Picture) -> str:
 
 
 def _said(picture: Picture, part: PicturePart, row: PictureRow) -> Iterator[str]:
-    if row.reference is not None:
-        yield f"{picture.reference} {_written(row.reference, part)}"
+    if row.reference:
+        yield f"{picture.reference} {between(row.reference, part)}"
     if row.band:
         yield f"{picture.band} {numbers.interval(*row.band, part.places, part.unit)}"
     for lane in row.lanes:
@@ -102,7 +102,7 @@ class _Frame:
 def _scale(part: PicturePart, most_ticks: int) -> Scale:
     marks = [mark for row in part.rows for lane in row.lanes for mark in lane.marks]
     values = [value for mark in marks for value in (mark.value, mark.number.low, mark.number.high)]
-    values += [value for row in part.rows for value in (row.reference, *(row.band or ()))]
+    values += [value for row in part.rows for value in (*(row.reference or ()), *(row.band or ()))]
     axis = scale(values, zero=part.unit == "%", most_ticks=most_ticks)
     known = [value for value in values if value is not None]
     # a share is never below 0
@@ -155,8 +155,7 @@ def _row(row: PictureRow, part: PicturePart, frame: _Frame, y: float) -> tuple[l
         back.append(
             f'<rect class="expected" x="{low:g}" y="{top:g}" width="{high - low:g}" height="{y - top:g}" rx="3"/>'
         )
-    if row.reference is not None:
-        x = frame.at(row.reference)
+    for x in dict.fromkeys(frame.at(bound) for bound in row.reference or () if bound is not None):
         back.append(f'<line class="reference" x1="{x}" x2="{x}" y1="{top:g}" y2="{y:g}"/>')
     return [*back, *names, *drawn, *verdict], y + frame.room / 2
 
@@ -246,7 +245,7 @@ def _class(mark: Mark) -> str:
 def _keys(picture: Picture, width: int, y: float) -> tuple[str, float]:
     """The meaning of reference, band and marks, in as many lines as they take."""
     entries = []
-    if picture.reference and any(row.reference is not None for row in picture.rows):
+    if picture.reference and any(row.reference for row in picture.rows):
         entries.append(('<line class="reference" x1="8" x2="8" y1="-11" y2="3"/>', picture.reference))
     if picture.band and any(row.band for row in picture.rows):
         entries.append(('<rect class="expected" x="1" y="-10" width="14" height="12" rx="2"/>', picture.band))

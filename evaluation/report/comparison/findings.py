@@ -72,7 +72,7 @@ def _counted_judges(tests: Sequence[Difference], judges: Sequence[JudgeNote], na
         parts.append(f"{label} {words[0]}{of}{''.join(f' and {word}' for word in words[1:])}")
         of = f" of {len(judges)}"
     if clear and (n_unsure := len(verdicts) - len(clear)):
-        parts.append(f"{UNSURE} for the other{f' {n_unsure}' if n_unsure > 1 else ''}")
+        parts.append(f"{UNSURE} for {f'{n_unsure} other entries' if n_unsure > 1 else 'the other entry'}")
     return ", ".join(parts)
 
 

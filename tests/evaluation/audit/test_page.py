@@ -11,7 +11,7 @@ from evenhand.evaluation.audit.cells import rests_on, shown
 from evenhand.evaluation.audit.contents import NO_GAP
 from evenhand.evaluation.audit.coverage import UnitCoverage
 from evenhand.evaluation.audit.differences_page import vote_table
-from evenhand.evaluation.audit.kinds import SHARE_AIMED_AT, SHARE_IN_SUMMARIES
+from evenhand.evaluation.audit.kinds import SHARE_AIMED_AT, SHARE_IN_SOURCES, SHARE_IN_SUMMARIES
 from evenhand.evaluation.audit.named import AUDIT_PAGE
 from evenhand.evaluation.audit.page import not_measured, page, value_tables
 from evenhand.evaluation.audit.plan import AuditPlan
@@ -22,6 +22,8 @@ from evenhand.evaluation.gate.page import gate_blocks
 from evenhand.evaluation.pages import html, markdown, terminal
 from evenhand.evaluation.pages.blocks import Facts, Strip, Text, tables
 from evenhand.evaluation.pages.numbers import said_p
+from evenhand.evaluation.pages.picture import drawings
+from evenhand.evaluation.pages.words import TOO_FEW
 from evenhand.judges.measures import open_entailer
 from evenhand.resampling import Bootstrap
 
@@ -167,7 +169,7 @@ def test_one_picture_has_every_value_under_every_system_and_what_is_expected():
     ]  # fmt: skip
     left = drawn.rows[0]
     # left has 4 of 6 words, all are expected of "fair" and of what is left alone
-    assert left.reference == pytest.approx(2 / 3)
+    assert left.reference == pytest.approx((2 / 3, 2 / 3))
     assert [lane.marks[0].style for lane in left.lanes] == [0, 1]
     assert left.band[0] <= 2 / 3 + 1e-9
     assert [lane.is_clear for lane in left.lanes] == [False, True]
@@ -179,6 +181,40 @@ def test_one_picture_has_every_value_under_every_system_and_what_is_expected():
         for cell in line.cells
         if isinstance(cell, Strip) and "by " + ATTRIBUTE in each.name
     ]
+
+
+def test_systems_that_write_at_different_lengths_are_held_against_what_each_has_of_the_documents():
+    # half of the sets are the left's for the most, half the right's; one system writes long where the other writes short
+    sides = [("right", "left") if k % 2 else ("left", "right") for k in range(12)]
+    sets = [
+        make_set(f"set-{k}", (most, f"apple berry {k}"), (most, f"cherry grape {k}"), (least, f"river stone {k}"))
+        for k, (most, least) in enumerate(sides)
+    ]
+    long, short = "Apple berry cherry grape river stone.", "Apple berry."
+    texts = [[long if k % 2 == place else short for k in range(12)] for place in (0, 1)]
+    given = make_input(sets, one=texts[0], other=texts[1])
+    plan = AuditPlan(bootstrap=Bootstrap(level=0.95, resamples=200, seed=0), least_group=3)
+    found = build_audit(given, plan, [shares_of(given.values)])
+    made = page(found)
+    by_system = {
+        n.system: n.value
+        for n in found.by_value
+        if (n.kind, n.side) == (SHARE_IN_SOURCES, "left") and "words" in n.measure
+    }
+    ends = sorted(by_system.values())
+    assert ends[1] - ends[0] > 0.05
+    left = made.overview.picture.rows[0]
+    assert (left.name, left.reference) == ("left", pytest.approx(tuple(ends)))
+    shown = f"{100 * ends[0]:.1f} to {100 * ends[1]:.1f} %"
+    assert shown in markdown.render(made) and shown in next(iter(drawings(made.overview.picture).values()))
+
+
+def test_a_page_says_how_many_sets_have_summaries():
+    found = audit(n=12, mine=[EVEN] * 8 + [None] * 4)
+    assert page(found).overview.text == "8 of 12 document sets."
+    few = audit(n=12, mine=[EVEN] * 3 + [None] * 9)
+    assert page(few).overview.sure == TOO_FEW
+    assert page(audit(n=12, mine=[EVEN] * 12)).overview.text == "12 document sets."
 
 
 def test_the_first_screen_of_several_systems_has_their_shares_and_warnings_come_after():

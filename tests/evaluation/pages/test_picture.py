@@ -55,7 +55,7 @@ ROWS = st.builds(
     NAMES,
     st.lists(LANES, min_size=1, max_size=4).map(tuple),
     NAMES,
-    st.none() | SHARES,
+    st.none() | BOUNDS,
     st.none() | BOUNDS,
     st.none() | st.builds(Text, NAMES, NAMES, st.sampled_from(["better", "worse", "unsure"])),
 )
@@ -84,7 +84,7 @@ def picture(**changes):
         Lane("fair", (Mark(Number(value=0.32, low=0.28, high=0.38)),)),
         Lane("praising", (Mark(Number(value=0.09, low=0.06, high=0.12), 1),), is_clear=True),
     )
-    rows = (PictureRow("negative", lanes, note="48 sets", reference=0.35, band=(0.33, 0.37)),)
+    rows = (PictureRow("negative", lanes, note="48 sets", reference=(0.35, 0.35), band=(0.33, 0.37)),)
     options = {
         "name": "overview by stars",
         "rows_are": "stars",

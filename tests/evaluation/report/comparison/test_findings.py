@@ -59,7 +59,7 @@ def outcome(system, measure, verdict, k=8, *, reference_k=None, side=None):
         # who is not told apart is not left unsaid
         (
             [outcome("a", "recall", "higher"), *(outcome(name, "recall", "no clear difference") for name in "bc")],
-            ".*: a better by 1 of 2 judges, no clear difference for the other 2",
+            ".*: a better by 1 of 2 judges, no clear difference for 2 other entries",
         ),
         # a first entry of one answer stands against what the others are used for: the best of theirs
         (
@@ -81,7 +81,7 @@ def outcome(system, measure, verdict, k=8, *, reference_k=None, side=None):
                 outcome("debate", "recall", "lower", k=1, reference_k=3),
             ],
             "Against the best of 3 of base: the best of 8 of dpo better by 1 of 2 judges, one summary drawn from debate worse "
-            "by 1 of 2; one summary drawn from each: debate better by 1 of 2 judges, no clear difference for the other",
+            "by 1 of 2; one summary drawn from each: debate better by 1 of 2 judges, no clear difference for the other entry",
         ),
         (
             [
