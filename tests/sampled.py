@@ -67,7 +67,7 @@ FILES = {
     ),
     "generate/test_vllm_resume.py": Left((), "test_kills.py kills the scripted backend; an engine's bytes"),
     "generate/test_vllm_whole.py": Left(ALL, "a real engine with an adapter"),
-    "judges/measures/test_oracle.py": Left((), "judges/test_bertscore.py, test_entailers.py; biased summaries"),
+    "judges/measures/test_oracle.py": Left((), "plugins/released/test_bertscore.py, test_entailers.py; biased summaries"),
     "judges/test_apart.py": Left((), "its own tests of one child; several children, and engines of vLLM"),
     "judges/test_grades.py": Left((), "judges/test_rubric.py; grades of vLLM"),
     "judges/test_rubric.py": Left(ALL, "a real model's grades"),
