@@ -16,7 +16,6 @@ from pydantic_core import PydanticKnownError
 
 from ..doors import Door
 from ..errors import PluginError
-from .fairpo import THINNED, ThinnedSection
 from .methods import EXTRACTED, ChainOfThoughtSection, MethodSection, Plan, ShuffledSection, ZeroShotSection
 from .model import ReplicatedSection
 from .python_code import PythonMethodSection
@@ -36,7 +35,6 @@ METHOD_SECTIONS: Door[type[MethodSection]] = Door(
         "zero-shot": ZeroShotSection,
         "shuffled": ShuffledSection,
         "chain-of-thought": ChainOfThoughtSection,
-        THINNED: ThinnedSection,
         PYTHON: PythonMethodSection,
     },
     lambda thing: thing.options,

@@ -336,10 +336,6 @@ def _judging(
 
 def _training(phase: Phase, prompts: tuple[list[int], int], factor: float, n_candidates: int) -> TrainWork:
     recipe, n = phase.recipe, n_candidates
-    n_all = n * (n - 1) // 2
-    draws_ = phase.n_candidates
-    pairs = {"all": n_all, "best_k": min(n_all, recipe.pairs.k), "top_bottom": min(n_all, 1), "fairpo": draws_}[
-        recipe.pairs.mode
-    ]
+    pairs = recipe.pairs.most_pairs(n, phase.n_candidates)
     epochs = float(trainer_options(recipe)["num_train_epochs"])
     return TrainWork(*prompts, factor, min(n, 2 * pairs), phase.answer_tokens, pairs, epochs)

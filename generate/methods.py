@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from ..doors import Door, blamed
 from ..errors import PluginError
-from . import chain_of_thought, python_method, shuffled, thinned, zero_shot
+from . import chain_of_thought, python_method, shuffled, zero_shot
 from .backend import Reply, reply_mistake
 from .method import Job, Method
 
@@ -12,7 +12,6 @@ CORE: dict[str, Method] = {
     "zero-shot": zero_shot.ZERO_SHOT,
     "shuffled": shuffled.SHUFFLED,
     "chain-of-thought": chain_of_thought.CHAIN_OF_THOUGHT,
-    "thinned": thinned.THINNED,
     "python": python_method.PYTHON,
 }
 METHODS: Door[Method] = Door("methods", "method", lambda thing: isinstance(thing, Method), CORE)

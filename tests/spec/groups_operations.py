@@ -11,15 +11,7 @@ from group_samples import corpus_measures, cover_set, text_masses, token_masses
 from evenhand.evaluation.audit.coverage import Covered, UnitCoverage
 from evenhand.fairness.groups.bounds import greedy_equal_coverage
 from evenhand.fairness.groups.evidence import SetEvidence, cover_sets
-from evenhand.fairness.groups.fairpo import (
-    CANDIDATES,
-    RunningState,
-    choose_thinnings,
-    contribution,
-    fair_pairs,
-    slot_weights,
-    thinnings,
-)
+from evenhand.fairness.groups.fairpo import RunningState, contribution, slot_weights
 from evenhand.fairness.groups.masses import Masses, Unscored, bart_scores, common_tokens, pack, rescale, softmax
 from evenhand.fairness.groups.preparation import SentimentLabeller, SpokenTurn, segment_dialogue, word_counter
 from evenhand.fairness.groups.shares import (
@@ -34,6 +26,7 @@ from evenhand.fairness.groups.shares import (
 )
 from evenhand.fairness.groups.tokens import NgramTokenizer
 from evenhand.fairness.groups.units import make_windows, parse_units
+from evenhand.plugins.fairpo.triples import CANDIDATES, choose_thinnings, fair_pairs, thinnings
 
 Given = dict[str, Any]
 

@@ -1,7 +1,6 @@
 """Extract-then-evaluate, on a backend that answers from a function."""
 
 import json
-from pathlib import Path
 
 import pytest
 from answering import AnsweringBackend, GivenModels
@@ -10,12 +9,13 @@ from evenhand.generate.backend import TOO_LONG, Reply
 from evenhand.judges.asking import AskingJudge
 from evenhand.judges.judge import JudgeInput
 from evenhand.judges.overflow import was_cut
+from evenhand.judges.rubric import PROMPTS
 from evenhand.judges.shared import SharedModels
+from evenhand.plugins.extract.judge import PROMPTS as EXTRACT
 from evenhand.plugins.extract.judge import SCALES, open_extract
 from evenhand.plugins.extract.sections import ExtractJudge
 from evenhand.prompts import load_template
 
-PROMPTS = Path(__file__).parents[2] / "judges" / "prompts"
 TEXT = "The ferry is cheap. Nurses need it. A bridge pays. It runs at night."
 
 
@@ -151,7 +151,7 @@ def test_refused_prompt_keeps_its_reason():
 
 @pytest.mark.parametrize("name", SCALES)
 def test_prompts_share_the_source_and_describe_their_grades(name):
-    text = load_template(f"extract-{name}", PROMPTS).text
+    text = load_template(f"extract-{name}", EXTRACT).text
     assert text.startswith(load_template("coverage", PROMPTS).text.split("</source>")[0])
     low, high = SCALES[name]
     assert [int(line[0]) for line in text.splitlines() if line[1:4] == " = "] == list(range(low, high + 1))

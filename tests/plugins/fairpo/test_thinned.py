@@ -8,7 +8,7 @@ from evenhand.generate.method import DrawnReply
 from evenhand.generate.requests import build_requests
 from evenhand.generate.rounds import KeptRounds
 from evenhand.generate.stage import generate, generate_stage, phase_requests
-from evenhand.generate.thinned import WithThinned, as_drawn, copies_of, summarise, thinned_copies
+from evenhand.plugins.fairpo.thinned import WithThinned, as_drawn, copies_of, summarise, thinned_copies
 from evenhand.records import Candidate, Document, DocumentSet, Turn
 from evenhand.runfolder.phases import CANDIDATES, TURNS, open_phase
 from evenhand.storage import read_jsonl, write_jsonl

@@ -4,9 +4,10 @@ import pytest
 from conftest import make_candidate
 from method_runs import Noting
 
-from evenhand.config import ThinnedSection
 from evenhand.generate.backend import Ask
-from evenhand.generate.drafts import Cleaned, clean, draw_drafts, drawn_again, finished, shortened
+from evenhand.generate.stage import drawn_again
+from evenhand.plugins.fairpo.drafts import Cleaned, clean, draw_drafts, finished, shortened
+from evenhand.plugins.fairpo.sections import ThinnedSection
 from evenhand.records import Contract, Document, DocumentSet, Message, Sampling, ScoredCandidate, SummaryRequest
 from evenhand.rerank.pairs import generated_ids
 

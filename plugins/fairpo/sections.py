@@ -5,8 +5,8 @@ from typing import Any, ClassVar
 
 from pydantic import Field
 
-from .methods import MethodSection, Plan
-from .section import Section
+from ...config.methods import MethodSection, Plan
+from ...config.section import Section
 
 # the method that `pairs.mode: fairpo` needs
 THINNED = "thinned"
@@ -38,6 +38,7 @@ class ThinnedSection(MethodSection):
     can_train: ClassVar[bool] = True
     for_unseen: ClassVar[bool] = False
     copies: ClassVar[str] = "each thinned copy of a set"
+    pairs_mode: ClassVar[str] = "fairpo"
     lays_out_anew: ClassVar[bool] = True
 
     # share of all documents that is taken from a copy, at least one document

@@ -13,19 +13,17 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ..config import RegenerationSection, ThinnedSection
-from ..records import REFUSAL, Candidate, Contract, Turn
-from ..text import fold, has_words
-from .backend import Ask, Backend, Reply
-from .contract import check_output
-from .method import seed_from
-from .refusals import is_refusal
-from .reply_text import answer_of
+from ...generate.backend import Ask, Backend, Reply
+from ...generate.contract import check_output
+from ...generate.method import AGAIN, seed_from
+from ...generate.refusals import is_refusal
+from ...generate.reply_text import answer_of
+from ...records import REFUSAL, Candidate, Contract
+from ...text import fold, has_words
+from .sections import RegenerationSection, ThinnedSection
 
 # issues of a candidate, beside those of the contract check
 NAMES_DOCUMENT, FIRST_LINE = "names_document", "first_line"
-# role of a second draw's turn
-AGAIN = "again"
 # documents are numbered in prompts; a summary that says so is of no use to who has not seen the prompt
 NUMBERED = "document 1"
 # a mark that ends a sentence and not a list number, with closing quotes; scripts without spaces have marks of their own
@@ -138,12 +136,6 @@ def shortened(candidate: Candidate, contract: Contract, most_characters: int | N
     text = candidate.text[: ends[-1]]
     keeps_contract = check_output(contract, text).ok
     return candidate.model_copy(update={"text": text, "contract_ok": keeps_contract, "finish_reason": "cut"})
-
-
-def drawn_again(turns: Sequence[Turn]) -> dict[str, int]:
-    """For a receipt: how many summaries were drawn again, and of how many the second draw was kept; {} where none was."""
-    second = [turn for turn in turns if turn.role == AGAIN]
-    return {"drawn": len(second), "kept": sum(turn.is_candidate for turn in second)} if second else {}
 
 
 def _n_words(reply: Reply, options: ThinnedSection) -> int | None:

@@ -2,7 +2,7 @@
 
 FairPO thins the most and the least represented value of the full set's summary, which only a judge can tell. So that no judge is
 needed between two generations, every value that could be chosen is thinned here, and the choice is made when pairs are
-(`fairness.groups.fairpo.choose_thinnings`). The cost: one summary more for each such value than the two of the published order.
+(`triples.choose_thinnings`). The cost: one summary more for each such value than the two of the published order.
 All summaries are candidates of the request; training is on the request's own prompt, that of the full set. Each copy's documents
 are shuffled, so that it has an order of its own; the full set keeps the order that every method's prompt gives it, where section
 22 shuffles it once. What the published runs do to a summary before it is compared is in `drafts`. Most of all, long ones may be
@@ -16,15 +16,16 @@ from typing import Any
 
 import numpy as np
 
-from ..config import Recipe, ThinnedSection
-from ..fairness.groups.fairpo import thinnings
-from ..records import Candidate, DocumentSet, Message, SummaryRequest, Thinned, Turn
-from . import refusals
-from .backend import Ask, Reply
-from .drafts import AGAIN, Draft, draw_drafts, finished
-from .method import Draw, DrawnReply, Job, Method, seed_from
-from .requests import build_requests
-from .threads import Made, said
+from ...config import Recipe
+from ...generate import refusals
+from ...generate.backend import Ask, Reply
+from ...generate.method import AGAIN, Draw, DrawnReply, Job, Method, seed_from
+from ...generate.requests import build_requests
+from ...generate.threads import Made, said
+from ...records import Candidate, DocumentSet, Message, SummaryRequest, Thinned, Turn
+from .drafts import Draft, draw_drafts, finished
+from .sections import ThinnedSection
+from .triples import thinnings
 
 
 @dataclass(frozen=True)

@@ -17,17 +17,22 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ValidationError
 
-from ..config import ThinnedSection
-from ..errors import DataError
-from ..fairness.groups.fairpo import choose_thinnings, fair_pairs, thinnings
-from ..generate.thinned import declared_order
-from ..records import CandidateGroup, Judgement, PairFairness, PreferencePair, SummaryRequest
-from ..runfolder.phases import CANDIDATES, JUDGEMENTS, REQUESTS, Phase
-from ..storage import iter_jsonl, listed
-from .pairs import preference_pair, refusal
+from ...config import Recipe
+from ...config.pair_modes import PairRules
+from ...errors import DataError
+from ...records import CandidateGroup, Judgement, PairFairness, PreferencePair, SummaryRequest
+from ...rerank.pair_modes import PairMode
+from ...rerank.pairs import preference_pair, refusal
+from ...runfolder.phases import CANDIDATES, JUDGEMENTS, REQUESTS, Phase
+from ...storage import iter_jsonl, listed
+from .sections import THINNED, ThinnedSection
+from .thinned import declared_order
+from .triples import choose_thinnings, fair_pairs, thinnings
 
 Floats = NDArray[np.float64]
 
+# kind of the judge that says what is fair
+KIND = "equal-coverage"
 # why a draw gives no pair, besides the guards of `pairs.refusal`
 FEW_DOCUMENTS = "no value with documents enough to be thinned"
 UNSCORED = "unscored"
@@ -51,7 +56,7 @@ class _Judged(NamedTuple):
     differences: SetDifferences
 
 
-class Pairer:
+class FairPairer:
     """Makes the pairs of one phase in two passes over its requests: `take` looks at each, `pairs` then writes.
 
     Of each triple that gives a pair only numbers are kept from one to the other: slots and margins are compared over all pairs.
@@ -75,7 +80,7 @@ class Pairer:
             )
         self._n_requests = 0
         # of each triple its request's number, and places of its summaries in the group, in the order of
-        # `fairness.groups.fairpo.CANDIDATES`
+        # `triples.CANDIDATES`
         self._places = array("q")
         # of each triple the three scores, the three rows of differences, and the row of counts
         self._numbers = array("d")
@@ -235,3 +240,18 @@ class Pairer:
     def _row(self, by_value: "dict[str, float | None] | dict[str, int]", absent: float) -> list[float]:
         numbers = (by_value.get(value) for value in self._values)
         return [absent if number is None else float(number) for number in numbers]
+
+
+def _mistakes(recipe: Recipe) -> Iterator[str]:
+    """What of a recipe does not go with these pairs."""
+    name = recipe.pairs.judge or ""
+    kind = recipe.judges[name].kind if name in recipe.judges else KIND
+    if kind != KIND:
+        yield f"pairs.judge {name!r} is of kind {kind}: name one of kind {KIND}."
+    if not recipe.generate.options.copies:
+        yield f"pairs.mode fairpo compares summaries of copies: write generate.method: {THINNED}."
+    if recipe.corpus.sides is not None and len(set(recipe.corpus.sides)) < 2:
+        yield "pairs.mode fairpo compares values: write at least 2 corpus.sides, or leave them out."
+
+
+FAIRPO = PairMode(PairRules(lambda n_candidates, n_draws: n_draws, f"an {KIND} judge", _mistakes), FairPairer)
