@@ -5,7 +5,7 @@ used, so that `import evenhand` costs nothing.
 """
 
 import sys
-from types import ModuleType
+from importlib import import_module
 
 # typing has it too, and would be imported for it
 TYPE_CHECKING = False
@@ -38,34 +38,27 @@ def _version() -> str:
         return "unknown"
 
 
-class _Face(ModuleType):
-    """The package, whose functions come when they are asked for and stay.
-
-    Two of them have the names of subpackages. Python sets a subpackage as attribute of its parent when it is first imported, from
-    wherever, and would put it in the function's place; `import evenhand.generate.stage as stage` then goes on from the attribute.
-    So the function stays, and it has the subpackage's modules as attributes of its own.
-    """
-
-    def __getattr__(self, name: str) -> object:
-        if name not in __all__:
-            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
-        if name == "__version__":
-            return _version()
-        from importlib import import_module
-
-        found = getattr(import_module(".api", self.__name__), name)
-        if subpackage := sys.modules.get(f"{self.__name__}.{name}"):
-            found.__dict__ = subpackage.__dict__
-        self.__dict__[name] = found
-        return found
-
-    def __setattr__(self, name: str, value: object) -> None:
-        if name not in __all__ or not isinstance(value, ModuleType):
-            super().__setattr__(name, value)
-
-    def __dir__(self) -> list[str]:
-        # no subpackages and nothing that this file imports: they are no part of the face
-        return sorted({*__all__, *(name for name in super().__dir__() if name.startswith("__"))})
+def __getattr__(name: str) -> object:
+    """A function or the version, which stays once it was asked for."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name == "__version__":
+        return _version()
+    function = getattr(import_module(".api", __name__), name)
+    if name in FOLDERS:
+        # for `import evenhand.generate.stage as stage`
+        function.__dict__ = sys.modules[f"{__name__}.{name}"].__dict__
+    globals()[name] = function
+    return function
 
 
-sys.modules[__name__].__class__ = _Face
+def __dir__() -> list[str]:
+    # no folders and nothing that this file imports: they are no part of the face
+    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})
+
+
+# folders that have the names of functions: Python puts a folder in its place here when it is first imported, and never again
+FOLDERS = ("generate", "rerank")
+for _name in FOLDERS:
+    import_module(f".{_name}", __name__)
+    globals().pop(_name, None)

@@ -8,7 +8,7 @@ them (pyproject.toml). Names are listed without an import; a thing is imported w
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import cached_property
+from functools import cache, cached_property
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import MappingProxyType
@@ -110,9 +110,22 @@ def _is_own(point: EntryPoint) -> bool:
 
 
 def _is_there(point: EntryPoint) -> bool:
-    folder = point.module.removeprefix("evenhand.plugins.")
+    folder = _folder_of(point)
     # of a deleted one __pycache__ may be left
-    return folder == point.module or (PLUGINS / folder.partition(".")[0] / "__init__.py").is_file()
+    return folder is None or (PLUGINS / folder / "__init__.py").is_file()
+
+
+def _folder_of(point: EntryPoint) -> str | None:
+    """The folder of evenhand's own plug-in that brings it."""
+    below = point.module.removeprefix("evenhand.plugins.")
+    return None if below == point.module else below.partition(".")[0]
+
+
+@cache
+def absent_names() -> dict[str, str]:
+    """What evenhand's own plug-ins would bring that were deleted: its name -> the plug-in."""
+    groups = (entry_points(group=group) for group in entry_points().groups if group.startswith("evenhand."))
+    return {point.name: _folder_of(point) or "" for points in groups for point in points if not _is_there(point)}
 
 
 @contextmanager

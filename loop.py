@@ -15,8 +15,8 @@ from .config.model import LOCAL
 from .config.recipe_file import dump_recipe
 from .errors import EvenhandError, RecipeError, StorageError
 from .evaluation.report.checkpoint.report import report_stage
-from .generate.apart import is_apart
 from .generate.methods import METHODS
+from .generate.replicas import is_apart
 from .generate.requests import Requests
 from .generate.stage import phase_requests
 from .models.dates import dated

@@ -16,17 +16,19 @@ the usual normalisers of tokenizers turn into a mark is found.
 import hashlib
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from itertools import pairwise
 from pathlib import Path
 
 from .errors import RecipeError
-from .storage import as_given, read_text
-from .text import fold
+from .storage import as_given, listed, local_path, near_files, read_text
+from .text import did_you_mean, fold
 
 FIELD = re.compile(r"\{([a-z_]+)\}")
+# whatever may be meant as a field: {topic}, {Topic}, { topic }
+BRACED = re.compile(r"\{\s*([A-Za-z][\w -]*?)\s*\}")
 NOTHING: Mapping[str, str] = {}
 
 # no form of normalisation changes or drops it
@@ -53,11 +55,32 @@ class PromptTemplate:
     sections: frozenset[str] = frozenset()
     # where it was named, to begin an error with: "key 'task.template': "
     place: str = ""
+    # the user's file that it was read from, and lines of it that stand before the text
+    file: Path | None = field(default=None, compare=False)
+    lines_before: int = field(default=0, compare=False)
 
     @cached_property
     def fields(self) -> frozenset[str]:
         """Names of the fields that the text asks for."""
         return frozenset(FIELD.findall(self.text))
+
+    @cached_property
+    def _braced(self) -> list[tuple[int, str, str]]:
+        """Line of the file, spelling, and the nearest name of a field, of whatever may be meant as a field."""
+        lines = enumerate(self.text.splitlines(), start=self.lines_before + 1)
+        return [
+            (number, match[0], re.sub(r"[\s-]+", "_", match[1].lower()))
+            for number, line in lines
+            for match in BRACED.finditer(line)
+        ]
+
+    def strange_fields(self, known: Collection[str]) -> list[tuple[int, str, str]]:
+        """Line, spelling and "; did you mean 'topic'?" of each field that nothing fills, {Topic} and { topic } among them."""
+        return [
+            (number, spelling, did_you_mean(name, known))
+            for number, spelling, name in self._braced
+            if (name in known) is not bool(FIELD.fullmatch(spelling))
+        ]
 
     @cached_property
     def signature(self) -> str:
@@ -78,12 +101,14 @@ class PromptTemplate:
             RecipeError: the template asks for a field that is not given.
         """
         known = {*lines, *texts, *own}
-        unknown = sorted(self.fields - known)
-        if unknown:
+        if strange := self.strange_fields(known):
             raise RecipeError(
-                f"{self.place}prompt template {self.name!r} asks for {{{unknown[0]}}}; fields that can be filled here are "
-                f"{', '.join(sorted(known))}"
-            )
+                listed([
+                    f"{self.place}{f'{self.file}:{number}: ' if self.file else ''}prompt template {self.name!r} asks for "
+                    f"{spelling}; fields that can be filled here are {', '.join(sorted(known))}{near.removesuffix('.')}"
+                    for number, spelling, near in strange
+                ])
+            )  # fmt: skip
         sections = sections_of(self.text) | self.sections
         foreign = {name: fold(text) for name, text in lines.items()} | dict(texts)
         values = {name: fence(text, sections) for name, text in foreign.items() if name in self.fields} | dict(own)
@@ -104,12 +129,19 @@ def load_template(name: str, folder: Path, place: str = "") -> PromptTemplate:
         DataError: the file cannot be read.
     """
     shipped = folder / f"{name}.txt"
-    path = shipped if shipped.is_file() else Path(name)
-    if not path.is_file():
-        known = ", ".join(sorted(p.stem for p in folder.glob("*.txt")))
-        raise RecipeError(f"{place}prompt template {name!r} is neither shipped ({known}) nor a file")
     with as_given(place):
-        return PromptTemplate(name=path.stem, text=read_text(path).strip(), place=place)
+        path = shipped if shipped.is_file() else local_path(name)
+        if not path.is_file():
+            known = sorted(p.stem for p in folder.glob("*.txt"))
+            near = near_files(path) if path.suffix else did_you_mean(name, known)
+            raise RecipeError(
+                f"{place}prompt template {name!r} is neither shipped ({', '.join(known)}) nor a file{near}"
+            )
+        text = read_text(path)
+    before = text[: len(text) - len(text.lstrip())].count("\n")
+    return PromptTemplate(
+        name=path.stem, text=text.strip(), place=place, file=None if path == shipped else path, lines_before=before
+    )
 
 
 def fence(text: str, sections: Iterable[str] = ()) -> str:

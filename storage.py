@@ -23,6 +23,7 @@ from typing import Any, TextIO, TypeVar, get_args
 from pydantic import BaseModel, ValidationError
 
 from .errors import DamagedFileError, DataError, FormatError, StorageError
+from .text import did_you_mean
 from .text.formats import refusal
 from .text.json_text import NotJsonError, parse_json
 from .text.shown import MOST_SHOWN, cut, shortened
@@ -328,6 +329,12 @@ def local_path(path: str | Path) -> Path:
         raise DataError(
             f"{path}: {Path(path).parts[0]!r} is no home folder that this system knows; write the folder itself, or set HOME"
         ) from error
+
+
+def near_files(path: Path) -> str:
+    """How an error about a file that is not there goes on: the nearest of its kind beside it, and whence paths count."""
+    names = [file.name for file in path.parent.glob(f"*{path.suffix}")] if path.parent.is_dir() else ()
+    return f"{did_you_mean(path.name, names)} A relative path counts from where the command runs, {Path.cwd()}"
 
 
 def no_disk(path: Path) -> str:

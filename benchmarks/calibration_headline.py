@@ -16,7 +16,6 @@ from typing import get_args
 
 import numpy as np
 
-from ..corpora.reordered import turned_places
 from ..evaluation.audit.build import build_audit
 from ..evaluation.audit.contents import Audit
 from ..evaluation.audit.figures import Family
@@ -26,6 +25,7 @@ from ..evaluation.audit.plan import AuditPlan
 from ..fairness.labelled import LabelledSource
 from ..plugins.bias.demographic.word_lists import WordLists
 from ..plugins.bias.word_list_family import ListedWords
+from ..plugins.order.places import turned_places
 from ..records import Document, DocumentSet
 from ..resampling import Bootstrap
 from .calibration import LEVEL, OWN, Corpus, Manner, coverage, generators, shares, summary

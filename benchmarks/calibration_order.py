@@ -13,14 +13,14 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from ..corpora.reordered import turned_places
 from ..evaluation.audit.gaps import judged
-from ..evaluation.audit.order import Order, effects_of
 from ..evaluation.significance import concluded
-from ..fairness.groups.order import THIRDS, thirds
 from ..fairness.labelled import LabelledSource, LabelledSummary
 from ..judges.measures.words import WordMatcher
 from ..number import Number
+from ..plugins.order.family import Order, effects_of
+from ..plugins.order.places import turned_places
+from ..plugins.order.thirds import THIRDS, thirds
 from ..resampling import LEAST_SETS
 from .calibration import LEVEL, PLAN, Corpus, Manner, drawn_sets, generators, measured, summary, verdicts
 from .simulate import asked, print_heads, print_row

@@ -16,9 +16,9 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from ..evaluation.audit.tone import Tone
 from ..fairness.labelled import LabelledSource, LabelledSummary
-from ..judges.measures.tone import Amounts
+from ..plugins.tone.family import Tone
+from ..plugins.tone.scorers import Amounts
 from .calibration import Corpus, drawn_sets, generators, verdicts
 from .simulate import asked, print_heads, print_row
 

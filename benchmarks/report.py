@@ -13,16 +13,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import rich.box
 import rich.console
 import rich.table
 
+from ..cli.terminal import plain_table
 from ..config.command_line import SingleValues
 from ..errors import EvenhandError
 from ..extras import installed_versions, need
 from ..runfolder.processes import share_processor
 from ..runfolder.stages import RECORDED
 from ..storage import write_json
+from ..text.amounts import significant
 from .measure import Table
 
 FORMAT = "evenhand-benchmark/1"
@@ -245,7 +246,7 @@ def print_table(table: Table, console: rich.console.Console) -> None:
         rows.append([row.name, *times, *ratios, peak, *(f"{text}{star}" if text else "" for text in counts)])
     console.print(_grid(f"{table.title} (median of {table.repeats})", columns, rows))
     for row in table.rows:
-        if row.extrapolated:
+        if row.extrapolated and row.measured_seconds is not None:
             console.print(
                 f"~ {row.name}: {row.extrapolated}; measured {significant(row.measured_seconds)} s, "
                 f"times {row.extrapolated.factor:g}; * counts of the part that was run"
@@ -262,16 +263,8 @@ def print_breakdown(table: Breakdown, console: rich.console.Console) -> None:
 
 
 def _grid(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> rich.table.Table:
-    """A table whose first column is text and whose others are numbers; titles of columns may be broken, cells not."""
-    grid = rich.table.Table(
-        title=title, title_justify="left", title_style="bold", box=rich.box.SIMPLE_HEAD, padding=(0, 1, 0, 0)
-    )
-    for place, name in enumerate(columns):
-        widest = max((len(row[place]) for row in rows), default=0)
-        grid.add_column(name, justify="right" if place else "left", min_width=widest)
-    for row in rows:
-        grid.add_row(*(cell.replace(" ", "\u00a0") for cell in row))
-    return grid
+    """A table whose first column is text and whose others are numbers."""
+    return plain_table(columns, rows, title, numbers=columns[1:])
 
 
 def _ratio(time_ratio: float | None) -> str:
@@ -289,13 +282,3 @@ def _value(value: Any) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     return significant(value) if isinstance(value, float) else str(value)
-
-
-def significant(value: float | None) -> str:
-    """A number with three significant digits, whole numbers from 100 on: "0.0123", "1.10", "68.1", "1,356"."""
-    if value is None:
-        return ""
-    if abs(value) >= 99.95:
-        return f"{value:,.0f}"
-    text = f"{value:#.3g}"
-    return text.rstrip(".")

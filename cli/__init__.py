@@ -13,9 +13,10 @@ def main() -> None:
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         # an exception would come up as a traceback of whatever is being imported, or be lost there
         signal.signal(signal.SIGINT, _leave)
-    from .app import main as run
+    from .app import app, refusals_said
 
-    run()
+    with refusals_said():
+        app()
 
 
 def _leave(*_: object) -> None:

@@ -5,14 +5,15 @@ Every verb imports what it needs when it runs, so `evenhand --help` and `evenhan
 
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ..config.python_code import code_sections
-from ..config.recipe_file import load_recipe
 from ..errors import EvenhandError
 from ..extras import give_home, show_fault, start_logging
 from ..runfolder import processes
@@ -20,7 +21,7 @@ from . import audit, estimate, exporting, importing, models, recipes, score
 from .compare import compare
 from .door import HERE, RUNS, SUMMARIES, Verb, add_verbs, in_order, read_verbs
 from .gate import BaselineFile, FailIf, Junit, Markdown, Options, Profile, Strict, read_earlier
-from .inputs import Overrides, RecipePath
+from .inputs import Overrides, RecipePath, open_recipe
 from .progress import run_with_progress, watched
 from .terminal import complain, note, note_cautions, print_plan, say, show_page, summary
 from .verbs import Verbs
@@ -77,7 +78,7 @@ def validate(
     ] = False,
 ) -> None:
     """Check in seconds, without loading a model, what would stop any stage of a recipe; all mistakes are shown together."""
-    loaded = load_recipe(recipe, set_ or [])
+    loaded = open_recipe(recipe, set_)
     from ..loop import plan
     from ..preflight import preflight
 
@@ -94,7 +95,7 @@ def loop(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the steps with their counts; do nothing.")] = False,
 ) -> None:
     """Run all rounds and the evaluation; what is done already is reused, what was interrupted continues."""
-    loaded = load_recipe(recipe, set_ or [])
+    loaded = open_recipe(recipe, set_)
     from ..loop import steps
     from ..preflight import preflight
 
@@ -113,10 +114,11 @@ def generate(recipe: RecipePath, phase: PhaseName = None, set_: Overrides = None
     from ..generate.stage import generate as run
     from ..generate.stage import generate_shard
 
-    if shard is None:
-        note_cautions(_run_stage("generate", recipe, phase, set_, run))
-    else:
-        _run_shard("generate", (recipe, phase, set_), shard, generate_shard)
+    with _step("generate", recipe, phase, set_, shard) as step:
+        if step.shard is None:
+            step.receipt, step.was_done = run(step.phase)
+        else:
+            step.was_done = not generate_shard(step.phase, step.shard)
 
 
 def judge(recipe: RecipePath, phase: PhaseName = None, set_: Overrides = None, shard: ShardName = None) -> None:
@@ -124,15 +126,16 @@ def judge(recipe: RecipePath, phase: PhaseName = None, set_: Overrides = None, s
     from ..judges.stage import judge as run
     from ..judges.stage import judge_shard
 
-    if shard is None:
-        note_cautions(_run_stage("judge", recipe, phase, set_, run))
-    else:
-        _run_shard("judge", (recipe, phase, set_), shard, judge_shard)
+    with _step("judge", recipe, phase, set_, shard) as step:
+        if step.shard is None:
+            step.receipt, step.was_done = run(step.phase)
+        else:
+            step.was_done = not judge_shard(step.phase, step.shard)
 
 
 def merge(recipe: RecipePath, phase: PhaseName = None, set_: Overrides = None) -> None:
     """Put the shards of one phase's generating or judging together, as one process would have left it."""
-    loaded = load_recipe(recipe, set_ or [])
+    loaded = open_recipe(recipe, set_)
     from ..loop import work_in
     from ..phase_stages import merge as run
     from ..runfolder.tracking import track
@@ -152,7 +155,8 @@ def rerank(recipe: RecipePath, phase: PhaseName = None, set_: Overrides = None) 
     """Order the judged candidates of one phase: best.jsonl, and pairs.jsonl in training rounds."""
     from ..rerank.stage import rerank as run
 
-    _run_stage("rerank", recipe, phase, set_, run)
+    with _step("rerank", recipe, phase, set_) as step:
+        step.receipt, step.was_done = run(step.phase)
 
 
 def train(recipe: RecipePath, phase: PhaseName = None, set_: Overrides = None) -> None:
@@ -163,7 +167,8 @@ def train(recipe: RecipePath, phase: PhaseName = None, set_: Overrides = None) -
     """
     from ..train.launch import train as run
 
-    _run_stage("train", recipe, phase, set_, run, before=_check_anew)
+    with _step("train", recipe, phase, set_) as step:
+        step.receipt, step.was_done = run(step.phase)
 
 
 def report(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has options)
@@ -177,7 +182,7 @@ def report(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has o
     markdown: Markdown = None,
 ) -> None:
     """Compare the systems of the evaluation phases: report/index.html, report.json, report.md, tables/."""
-    loaded = load_recipe(recipe, set_ or [])
+    loaded = open_recipe(recipe, set_)
     from ..evaluation.gate.calibrated import refuse_uncalibrated
     from ..evaluation.gate.decide import Gating
     from ..evaluation.report.checkpoint.report import logged_numbers
@@ -203,7 +208,7 @@ def cache(
 ) -> None:
     """Show the cached judgements of each judge, embeddings, reference log-probabilities of training and answers of servers, or
     forget them."""
-    from ..generate.server.kept import ANSWERS
+    from ..config.model import answer_caches
     from ..judges.cache import JUDGEMENTS, cache_counts
     from ..judges.embeddings import EMBEDDINGS
     from ..train.reference import REFERENCE_LOGPS
@@ -211,7 +216,7 @@ def cache(
     caches = {
         EMBEDDINGS: "embeddings",
         REFERENCE_LOGPS: "pairs' reference log-probabilities",
-        ANSWERS: "answers of servers",
+        **{store: store.what for store in answer_caches()},
     }
     if clear:
         *first, last = (f"{store.forget()} {label}" for store, label in {JUDGEMENTS: "judgements", **caches}.items())
@@ -220,9 +225,10 @@ def cache(
     for count in cache_counts():
         say(f"{count.scored:8,} scored {count.unscored:6,} unscored  {count.signature}")
     say(f"in {JUDGEMENTS.path}")
+    *_, last_store = caches
     for store, label in caches.items():
         say(f"{store.count():8,} {label}")
-        say(f"in {store.path}{' (set EVENHAND_CACHE to move all)' if store is ANSWERS else ''}")
+        say(f"in {store.path}{' (set EVENHAND_CACHE to move all)' if store is last_store else ''}")
 
 
 def env() -> None:
@@ -248,7 +254,7 @@ def env() -> None:
 
 # verbs of the core, in the order of --help
 CORE: dict[str, Verb] = {
-    "audit": Verb(audit.audit, SUMMARIES, audit.EXAMPLE, at_end=True),
+    "audit": Verb(audit.audit, SUMMARIES, audit.EXAMPLE, at_end=True, further=audit.plugin_options),
     "score": Verb(score.score, SUMMARIES, score.EXAMPLE),
     "validate": Verb(validate, RUNS, "Example: evenhand validate recipes/quickstart.yaml --set rounds=2"),
     "estimate": Verb(estimate.estimate, RUNS, estimate.EXAMPLE),
@@ -301,8 +307,9 @@ app.callback()(options)
 add_verbs(app, VERBS)
 
 
-def main() -> None:
-    """Entry point: run a verb; evenhand's own refusals become one message and their exit code."""
+@contextmanager
+def refusals_said() -> Iterator[None]:
+    """Stand around a verb; evenhand's own refusals become one message and their exit code."""
     interrupted = False
 
     def note(*_: object) -> None:
@@ -317,7 +324,7 @@ def main() -> None:
         processes.share_processor()
         start_logging()
         give_home()
-        app()
+        yield
     except BaseException as error:
         is_done = isinstance(error, SystemExit) and not error.code
         # whatever the interrupt has become by now: a library may call it an error of its own
@@ -338,29 +345,49 @@ def after_interrupt(arguments: Sequence[str]) -> str:
     return "nothing was kept" if verb in AT_END else "the same command continues"
 
 
-def _run_stage(
-    verb: str,
-    path: Path,
-    phase_name: str | None,
-    overrides: list[str] | None,
-    run: "Callable[[Phase], tuple[Receipt, bool]]",
-    *,
-    before: "Callable[[Phase], None]" = lambda _: None,
-) -> "Receipt":
-    recipe = load_recipe(path, overrides or [])
+@dataclass
+class _Step:
+    """A stage that a verb runs, or a shard of it, and what came of it."""
+
+    phase: "Phase"
+    shard: "Shard | None"
+    # None of a shard, which leaves none
+    receipt: "Receipt | None" = None
+    was_done: bool = False
+
+
+@contextmanager
+def _step(
+    verb: str, path: Path, phase_name: str | None, overrides: list[str] | None, written: str | None = None
+) -> Iterator[_Step]:
+    """Hold the run folder, or the shard's folder there, while a stage is run in the block; what came of it is said then."""
+    recipe = open_recipe(path, overrides)
     from ..loop import work_in
     from ..preflight import check_names
+    from ..runfolder.shards import WHOLE, read_shard, shard_folder
     from ..runfolder.tracking import track
 
-    phase = _phase_of(recipe, phase_name)
+    shard = None if written is None else read_shard(written)
+    step = _Step(_phase_of(recipe, phase_name), shard)
     check_names(recipe)
-    before(phase)
-    title = f"{phase.name} {verb}"
-    with work_in(recipe), watched(title, phase.folder, verb):
-        receipt, reused = run(phase)
-        track(phase, receipt)
-    say(summary(title, receipt, reused))
-    return receipt
+    if verb == "train":
+        _check_anew(step.phase)
+    title, folder = f"{step.phase.name} {verb}", shard_folder(recipe.output, shard or WHOLE) / step.phase.name
+    if shard is not None:
+        title += f" shard {shard}"
+    with work_in(recipe, shard or WHOLE), watched(title, folder, verb):
+        yield step
+        if step.receipt is not None:
+            track(step.phase, step.receipt)
+    if step.receipt is None:
+        say(
+            f"{title}  {'the whole stage is done already' if step.was_done else 'done; evenhand merge puts all shards together'}"
+        )
+        return
+    say(summary(title, step.receipt, reused=step.was_done))
+    # a training has said them
+    if verb != "train":
+        note_cautions(step.receipt)
 
 
 def _check_anew(phase: "Phase") -> None:
@@ -377,26 +404,6 @@ def _check_anew(phase: "Phase") -> None:
     stage = make()
     if stage.receipt_path.is_file() and stage.receipt() is None:
         check_training(phase.recipe)
-
-
-def _run_shard(
-    verb: str,
-    arguments: tuple[Path, str | None, list[str] | None],
-    written: str,
-    run: "Callable[[Phase, Shard], bool]",
-) -> None:
-    path, phase_name, overrides = arguments
-    recipe = load_recipe(path, overrides or [])
-    from ..loop import work_in
-    from ..preflight import check_names
-    from ..runfolder.shards import read_shard, shard_folder
-
-    shard, phase = read_shard(written), _phase_of(recipe, phase_name)
-    check_names(recipe)
-    title = f"{phase.name} {verb} shard {shard}"
-    with work_in(recipe, shard), watched(title, shard_folder(recipe.output, shard) / phase.name, verb):
-        is_new = run(phase, shard)
-    say(f"{title}  {'done; evenhand merge puts all shards together' if is_new else 'the whole stage is done already'}")
 
 
 def _phase_of(recipe: "Recipe", name: str | None) -> "Phase":

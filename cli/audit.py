@@ -1,5 +1,6 @@
 """`evenhand audit`: any summaries against their documents."""
 
+import inspect
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -67,15 +68,6 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
             "each --summaries. Default: the entailer's own.",
         ),
     ] = None,
-    order: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="LABEL=FILE",
-            rich_help_panel=INPUT,
-            help="The documents in the order in which they were summarised (import reordered), once for each --summaries but the "
-            "first; all are of one summarizer. Tells what follows a document's place from what follows the document.",
-        ),
-    ] = None,
     references: Annotated[
         list[int] | None,
         typer.Option(
@@ -133,16 +125,6 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
             help="Model of the matcher or the entailer, where it has one. Default: the published one.",
         ),
     ] = None,
-    tone: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME|FILE.yaml",
-            rich_help_panel=MEASURES,
-            help="What tells tone. vader, the default: a lexicon, needs NLTK's data, English; encoder: the embedded sentence "
-            "encoder; or a YAML file: kind: lexicon with positive and negative words of your own, or kind: encoder with a model "
-            "and sentences of praise and blame.",
-        ),
-    ] = None,
     values: Annotated[
         list[str] | None,
         typer.Option(
@@ -179,23 +161,6 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
             help="What is due: ratio (the sources' shares), equal, or weights: pos=0.5,neg=0.5.",
         ),
     ] = "ratio",
-    opinion_units: Annotated[
-        Literal["sentences", "documents"] | None,
-        typer.Option(
-            rich_help_panel=MEASURES,
-            help="For opinions, what a summary could take over whole: documents for posts, else sentences.",
-            show_default="sentences",
-        ),
-    ] = None,
-    word_lists: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE.yaml",
-            rich_help_panel=MEASURES,
-            help="Measure word-lists by words of your groups: name: (what they are called) and groups: (group: [word, word]). "
-            "Without it, --measures word-lists takes the words of the two genders, as HELM has them.",
-        ),
-    ] = None,
     option: Annotated[
         list[str] | None,
         typer.Option(
@@ -272,6 +237,7 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
             help="Folder for index.html, details.html, audit.json, audit.md and tables/.",
         ),
     ] = Path("audit"),
+    **plugin_options: Any,
 ) -> None:
     """Audit any summaries against their documents: who gets less room than their documents, how sure, in which summaries.
 
@@ -285,9 +251,9 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     ngram, stop words and word-lists are made for English.
     """
     from ..corpora.summary_columns import columns_of
-    from ..evaluation.audit.input import AuditFiles, read_input
+    from ..evaluation.audit.input import AuditFiles, SystemFiles, read_input
     from ..evaluation.audit.named import AUDIT_PAGE
-    from ..evaluation.audit.options import read_option_entries
+    from ..evaluation.audit.options import arrangements, read_option_entries
     from ..evaluation.audit.page import page
     from ..evaluation.audit.run import ask, run_audit
     from ..evaluation.gate.calibrated import refuse_llm_units
@@ -300,14 +266,14 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     earlier = read_earlier(limits, AUDIT_PAGE)
     options = {
         "measures": measures, "matcher": matcher, "entailer": entailer, "models": model, "mode": mode, "tau": tau,
-        "target": target, "tone": tone, "least_group": least_group,
+        "target": target, "least_group": least_group,
         "published": published, "bounds": bounds, "n_examples": examples, "level": level, "resamples": resamples, "seed": seed,
     }  # fmt: skip
-    # those of plug-ins, which need not be there
-    plugin_options: dict[str, Any] = {"opinion_units": opinion_units, "word_lists": word_lists}
+    readers = {name: arrangement.read for name, (_, arrangement) in arrangements().items()}
+    files = {name: entries for name in readers if (entries := plugin_options.pop(name, None))}
     options |= {name: value for name, value in plugin_options.items() if value is not None}
     options |= read_option_entries(option or (), options | plugin_options)
-    request = ask(options, [name for name, files in (("units", units), ("order", order)) if files])
+    request = ask(options, [*(["units"] if units else []), *files])
     wanted = AuditFiles(
         documents=documents,
         attribute=attribute,
@@ -315,7 +281,10 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         summaries=tuple(labelled(entry, "--summaries") for entry in summaries or []),
         summary_columns=columns_of(summary_columns),
         units=tuple(labelled(entry, "--units") for entry in units or []),
-        orders=tuple(labelled(entry, "--order") for entry in order or []),
+        of_families=tuple(
+            SystemFiles(tuple(labelled(entry, f"--{name}") for entry in entries), readers[name])
+            for name, entries in files.items()
+        ),
         references=tuple(references or ()),
         oracle=oracle,
         values=_values(values or []),
@@ -341,6 +310,28 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     remark = "" if verbosity() else " (every measure, tests and the most unfair summaries; -v prints the page here)"
     say(f"audit: {out / PAGE}{remark}")
     gate.end(report.gate, "audit")
+
+
+def plugin_options() -> dict[str, list[inspect.Parameter]]:
+    """Options that measures bring, by the option after which each stands, under whose heading it is."""
+    from ..evaluation.audit.options import command_options
+
+    own = inspect.signature(audit).parameters
+    options: dict[str, list[inspect.Parameter]] = {}
+    for name, (option, _) in command_options(own.keys()).items():
+        (before,) = (info for info in own[option.after].annotation.__metadata__)
+        info = typer.Option(
+            help=option.help,
+            metavar=option.metavar,
+            show_default=option.default,
+            rich_help_panel=before.rich_help_panel,
+        )
+        annotation = Annotated[option.type, info]
+        parameter = inspect.Parameter(
+            name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None, annotation=annotation
+        )
+        options.setdefault(option.after, []).append(parameter)
+    return options
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from rich.markup import escape
 
 from ..doors import Door
 from ..errors import PluginError
-from .verbs import Verbs
+from .verbs import FurtherOptions, Verbs
 
 # panels of --help, in their order
 SUMMARIES, RUNS = "Summaries that are there", "Recipes and their runs"
@@ -34,6 +34,8 @@ class Verb:
     epilog: str | None = None
     # whether it writes at its end alone, and starts over after an interruption; all others keep what they have finished
     at_end: bool = False
+    # options that plug-ins bring
+    further: FurtherOptions | None = None
     # what it reads, where that is a kind of recipe of its own
     recipe: type[BaseModel] | None = None
 
@@ -95,7 +97,9 @@ def _add(app: Verbs, name: str, verb: Verb, panel: str | None) -> None:
         app.add_typer(verb.run, name=name, rich_help_panel=panel)
     else:
         settings = {"ignore_unknown_options": isinstance(verb, RefusedVerb)}
-        app.command(name, epilog=verb.epilog, rich_help_panel=panel, context_settings=settings)(verb.run)
+        app.command(name, further=verb.further, epilog=verb.epilog, rich_help_panel=panel, context_settings=settings)(
+            verb.run
+        )
 
 
 def _names(group: Verbs) -> Iterator[str]:

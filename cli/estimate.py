@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..config.recipe_file import load_recipe
 from ..config.shipped import comment_lines, find_recipe
 from ..errors import LeftOutError, RecipeError
 from ..estimate.devices import DEVICES, UTILISATION, device_of
-from .inputs import Overrides, RecipePath, single_keys
+from ..text.amounts import GIB, disk_size, gibibytes, hours, magnitude, significant
+from .inputs import Overrides, RecipePath, open_recipe, single_keys
 from .terminal import plain_table, say, show
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from ..train.memory import TrainMemory
 
 EXAMPLE = "Example: evenhand estimate recipes/quickstart.yaml --gpu a100-40"
-GIB = 2**30
 # of a recipe whose loop would take other hours
 BENCHMARK = "how long a benchmark of judges takes is not known"
 # of what servers are asked
@@ -92,7 +91,7 @@ def estimate(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has
     --answer-tokens says. A million requests on 64 GPUs: --requests test=1000000 --nodes 8 --gpus-per-node 8 --set
     generate.replicas=auto.
     """
-    loaded = load_recipe(recipe, set_ or [])
+    loaded = open_recipe(recipe, set_)
     try:
         device = device_of(gpu)
     except ValueError:
@@ -106,7 +105,7 @@ def estimate(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has
     from ..train.nodes import keys_of_nodes
 
     if nodes > 1 or gpus_per_node:
-        loaded = load_recipe(recipe, [*(set_ or []), *keys_of_nodes(loaded, nodes, gpus_per_node or 0)])
+        loaded = open_recipe(recipe, [*(set_ or []), *keys_of_nodes(loaded, nodes, gpus_per_node or 0)])
     assumed = Assumed(dict(map(_requests, requests or [])), prompt_tokens, answer_tokens)
     needs = run(loaded, device, utilisation, assumed, Cluster(nodes, gpus_per_node))
     if as_json:
@@ -148,9 +147,9 @@ def _show(needs: "RecipeEstimate", gpu_price: float | None, *, is_loop: bool) ->
     )
     say("- memory: without the driver's own (about 1 GiB); a tenth is left free in what is needed")
     _say_costs(needs.stages)
-    parts = ", ".join(f"{name} {_size(n_bytes)}" for name, n_bytes in needs.files.items())
+    parts = ", ".join(f"{name} {disk_size(n_bytes)}" for name, n_bytes in needs.files.items())
     say(
-        f"- files: about {_size(sum(needs.files.values()))} ({parts}); those of a stage are there twice until it ends; pairs "
+        f"- files: about {disk_size(sum(needs.files.values()))} ({parts}); those of a stage are there twice until it ends; pairs "
         "are as many as there can be, replies of judges and checkpoints are not counted"
     )
     for problem in needs.problems:
@@ -160,8 +159,8 @@ def _show(needs: "RecipeEstimate", gpu_price: float | None, *, is_loop: bool) ->
     if not needs.gpus:
         say("needs: no GPU for language models, of which none runs here")
     elif needs.memory is not None and needs.hours is not None:
-        hours = f"about {_hours(needs.hours)} hours on {device.name} (metrics not counted)" if is_loop else BENCHMARK
-        say(f"needs: {_gpus(needs.gpus)} of at least {ceil(needs.memory)} GiB; {hours}")
+        time = f"about {hours(needs.hours)} hours on {device.name} (metrics not counted)" if is_loop else BENCHMARK
+        say(f"needs: {_gpus(needs.gpus)} of at least {ceil(needs.memory)} GiB; {time}")
 
 
 def _is_loop(recipe: Path) -> bool:
@@ -172,11 +171,11 @@ def _is_loop(recipe: Path) -> bool:
 
 def _say_gpu_hours(needs: "RecipeEstimate", gpu_price: float | None) -> None:
     """Hours of the GPUs that work, where there are several or a price, and what these cost."""
-    hours = needs.gpu_hours
-    if hours is None or (needs.gpus <= 1 and gpu_price is None):
+    gpu_hours = needs.gpu_hours
+    if gpu_hours is None or (needs.gpus <= 1 and gpu_price is None):
         return
-    price = "" if gpu_price is None else f", {hours * gpu_price:,.2f} to pay"
-    say(f"- {_hours(hours)} GPU hours of work; GPUs that wait meanwhile are not counted{price}")
+    price = "" if gpu_price is None else f", {gpu_hours * gpu_price:,.2f} to pay"
+    say(f"- {hours(gpu_hours)} GPU hours of work; GPUs that wait meanwhile are not counted{price}")
 
 
 def print_costs(recipe: "Recipe") -> None:
@@ -197,17 +196,15 @@ def print_asked(work: str, language_model: "LanguageModel", asks: "Sequence[Ask]
         ModelError: the server is not there, refuses the key, or lacks the model.
     """
     from ..estimate.counting import Counter, reader
-    from ..generate.server.reachability import refuse_unreachable
 
     server = language_model.backend.server
     if server is None:
         return
-    refuse_unreachable(server, language_model.model.name)
+    server.refuse_unreachable(language_model.model.name)
     counter = Counter(reader(language_model.model)[0])
     counter.complete(asks)
     paid, written = counter.tokens.paid, counter.tokens.generated
-    cost = server.price.cost(round(paid), 0, round(written)) if server.price else None
-    _say_cost(f"{work} by {server.base_url}", paid, written, cost)
+    _say_cost(f"{work} by {server.address}", paid, written, server.cost(round(paid), round(written)))
     say(NOT_COUNTED)
 
 
@@ -223,84 +220,59 @@ def _say_costs(stages: "Iterable[StageEstimate]") -> None:
 
 def _say_cost(work: str, read: float, written: float, cost: float | None) -> None:
     paid = "its prices are not known: write server.price" if cost is None else f"about {cost:,.4g}"
-    say(f"- {work}: {_count(read)} tokens in, at most {_count(written)} out; {paid}")
-
-
-def _table(*columns: str, title: str) -> "Table":
-    table = plain_table(title)
-    for place, column in enumerate(columns):
-        is_text = place == 0 or column in {"model", "used by"}
-        table.add_column(column, justify="left" if is_text else "right", overflow="fold", no_wrap=not is_text)
-    return table
+    say(f"- {work}: {magnitude(read)} tokens in, at most {magnitude(written)} out; {paid}")
 
 
 def _models(needs: "RecipeEstimate") -> "Table":
-    table = _table("model", "parameters", "trained", "GiB", "used by", title="Models")
-    for model in needs.models:
-        table.add_row(
+    rows = (
+        (
             _short(model.name),
-            _count(model.parameters),
-            "-" if model.trained is None else _count(model.trained),
-            "?" if model.weights is None else _gib(model.weights),
+            "?" if model.parameters is None else magnitude(model.parameters),
+            "-" if model.trained is None else magnitude(model.trained),
+            "?" if model.weights is None else gibibytes(model.weights),
             ", ".join(model.used_by),
         )
-    return table
+        for model in needs.models
+    )
+    columns = ("model", "parameters", "trained", "GiB", "used by")
+    return plain_table(columns, rows, "Models", words=("model", "used by"), numbers=columns)
 
 
 def _stages(needs: "RecipeEstimate") -> "Table":
-    table = _table(
-        "stage",
-        "phases",
-        "requests",
-        "model",
-        "prompt",
-        "generated",
-        "PFLOP",
-        "GPUs",
-        "hours",
-        title="\nWork of all phases, in tokens",
-    )
-    for stage in needs.stages:
-        table.add_row(
+    rows = (
+        (
             f"{stage.split} {stage.name}",
             str(stage.phases),
             f"{stage.requests:,}",
             _short(stage.model),
-            _count(stage.prompt_tokens),
-            _count(stage.generated_tokens) if stage.name != "train" else "-",
-            _known(stage, _significant, stage.flops and stage.flops / 1e15),
+            magnitude(stage.prompt_tokens),
+            magnitude(stage.generated_tokens) if stage.name != "train" else "-",
+            _known(stage, significant, stage.flops and stage.flops / 1e15),
             str(stage.gpus),
-            _known(stage, _hours, stage.hours),
+            _known(stage, hours, stage.hours),
         )
-    return table
+        for stage in needs.stages
+    )
+    columns = ("stage", "phases", "requests", "model", "prompt", "generated", "PFLOP", "GPUs", "hours")
+    return plain_table(columns, rows, "\nWork of all phases, in tokens", words=("stage", "model"), numbers=columns)
 
 
 def _training(needs: "RecipeEstimate") -> "Table":
     title = (
         f"\nMemory of training in GiB per GPU, {needs.training[0].gpus} GPUs, passes of {needs.pass_tokens:,} tokens"
     )
-    table = _table(
-        "strategy",
-        "weights",
-        "adapter",
-        "logits",
-        "layers c.",
-        "all c.",
-        "layers",
-        "all",
-        "fits",
-        title=title,
-    )
-    for row in needs.training:
-        mark = " *" if row.is_recipes else ""
-        table.add_row(
-            row.strategy + mark,
-            *map(_gib, (row.weights, row.adapter, row.logits)),
-            *map(_gib, (row.activations["checkpointing"], row.total("checkpointing"))),
-            *map(_gib, (row.activations["plain"], row.total("plain"))),
+    rows = (
+        (
+            f"{row.strategy}{' *' if row.is_recipes else ''}",
+            *map(gibibytes, (row.weights, row.adapter, row.logits)),
+            *map(gibibytes, (row.activations["checkpointing"], row.total("checkpointing"))),
+            *map(gibibytes, (row.activations["plain"], row.total("plain"))),
             _fits(needs, row),
         )
-    return table
+        for row in needs.training
+    )
+    columns = ("strategy", "weights", "adapter", "logits", "layers c.", "all c.", "layers", "all", "fits")
+    return plain_table(columns, rows, title, numbers=columns[1:])
 
 
 def _fits(needs: "RecipeEstimate", row: "TrainMemory") -> str:
@@ -312,13 +284,14 @@ def _fits(needs: "RecipeEstimate", row: "TrainMemory") -> str:
 
 
 def _engines(needs: "RecipeEstimate") -> "Table":
-    title = f"\nMemory of engines on {needs.device.memory:g} GiB"
-    table = _table("model", "GPUs", "weights GiB", "KV GiB a request", "requests that fit", title=title)
+    rows = []
     for engine in needs.engines:
         kv = engine.kv_of_token * engine.max_model_len
         fit = f"{engine.room / engine.max_model_len:,.0f} of {engine.max_model_len:,} tokens"
-        table.add_row(_short(engine.model), str(engine.gpus), _gib(engine.weights), f"{kv / GIB:.2f}", fit)
-    return table
+        rows.append((_short(engine.model), str(engine.gpus), gibibytes(engine.weights), f"{kv / GIB:.2f}", fit))
+    columns = ("model", "GPUs", "weights GiB", "KV GiB a request", "requests that fit")
+    title = f"\nMemory of engines on {needs.device.memory:g} GiB"
+    return plain_table(columns, rows, title, words=("model",), numbers=columns)
 
 
 def _known(stage: "StageEstimate", written: Callable[[float], str], value: float | None) -> str:
@@ -333,30 +306,3 @@ def _gpus(n: int) -> str:
 def _short(name: str) -> str:
     """A model without the organisation, or the folders, that it is in."""
     return name.rstrip("/").rpartition("/")[2].rpartition(":")[2]
-
-
-def _gib(n_bytes: float) -> str:
-    gib = n_bytes / GIB
-    return f"{gib:.1f}" if gib >= 1 else f"{gib:.2f}"
-
-
-def _size(n_bytes: float) -> str:
-    return f"{_gib(n_bytes)} GiB" if n_bytes >= GIB else f"{_significant(n_bytes / 2**20)} MiB"
-
-
-def _count(n: float | None) -> str:
-    """A number as people read it: "8.03 B"."""
-    if n is None:
-        return "?"
-    for unit, size in (("B", 1e9), ("M", 1e6), ("k", 1e3)):
-        if n >= size:
-            return f"{n / size:.2f} {unit}"
-    return f"{n:.0f}"
-
-
-def _significant(value: float) -> str:
-    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
-
-
-def _hours(hours: float) -> str:
-    return f"{hours:,.0f}" if hours >= 100 else f"{hours:.1f}" if hours >= 0.1 else f"{hours:.2g}"

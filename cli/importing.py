@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..corpora.importers import IMPORTERS, Importer
-from ..errors import DataError, PluginError
+from ..errors import PluginError
 from ..storage import numbered
 from .door import Verb, refusal
 from .set_files import File, Force, Out, Split, reading, say_left_out, write_sets
@@ -105,27 +105,6 @@ def coverage(
     write_sets(out, sets)
 
 
-def reordered(
-    file: Annotated[Path, typer.Argument(help="Document sets in any format that audit reads, or a bundled name.")],
-    out: Out,
-    turn: Annotated[int, typer.Option(min=1, help="Which of the turns: 1, 2, ...")] = 1,
-    of: Annotated[
-        int,
-        typer.Option(min=2, help="Number of rotations of a set. 3: each document is in each third of its set once."),
-    ] = 3,
-    force: Force = False,
-) -> None:
-    """The same sets with their documents in another order: summarise them too, and audit --order tells place from content."""
-    from ..corpora.reader import read_any
-    from ..corpora.reordered import turned
-
-    if turn >= of:
-        raise DataError(f"--turn {turn} --of {of}: turns are 1 to {of - 1}; number {of} is the order of the file")
-    with reading(file, out, force=force):
-        sets = read_any(file)
-    write_sets(out, [turned(documents, turn, of) for documents in sets], f"turn {turn} of {of}")
-
-
 VERBS = {
     "import.table": Verb(
         table,
@@ -133,9 +112,6 @@ VERBS = {
     ),
     "import.coverage": Verb(
         coverage, epilog="Example: evenhand import coverage semeval.jsonl --labels semeval --out semeval-sets.jsonl"
-    ),
-    "import.reordered": Verb(
-        reordered, epilog="Example: evenhand import reordered reviews --turn 1 --out reviews-1.jsonl"
     ),
 }
 

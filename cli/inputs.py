@@ -7,8 +7,10 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
-from ..config import ColumnsSection, SummaryColumnsSection
+from ..config import ColumnsSection, Recipe, SummaryColumnsSection
 from ..config.command_line import repeated_keys
+from ..config.layers import read_layers
+from ..config.recipe_file import load_recipe
 from ..errors import DataError, RecipeError
 from ..storage import listed, local_path
 from ..text import did_you_mean
@@ -135,3 +137,34 @@ def labelled(text: str, option: str) -> tuple[str, Path]:
         return label.strip(), local_path(path.strip())
     name = Path(text).name
     return name.lstrip(".").partition(".")[0] or name, local_path(text)
+
+
+def open_recipe(path: Path, overrides: Sequence[str] | None) -> Recipe:
+    """The recipe of a loop.
+
+    Raises:
+        RecipeError: it is wrong, or it is one of another verb, which is named.
+    """
+    try:
+        return load_recipe(path, overrides or [])
+    except RecipeError as error:
+        if verb := _verb_of(path):
+            raise RecipeError(
+                f"{path}: is a recipe of `evenhand {verb}`, which has other keys than one of rounds and an evaluation; "
+                f"check it with: evenhand {verb} {path} --dry-run"
+            ) from error
+        raise
+
+
+def _verb_of(path: Path) -> str | None:
+    """The verb whose kind of recipe has all keys of the file, where that is none of a loop."""
+    from .app import VERBS
+
+    try:
+        keys = read_layers(path).values.keys()
+    except RecipeError:
+        return None
+    if keys <= Recipe.model_fields.keys():
+        return None
+    own = ((name, verb.recipe) for name, verb in VERBS.items() if verb.recipe)
+    return next((name for name, recipe in own if keys <= recipe.model_fields.keys()), None)

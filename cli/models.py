@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..text.amounts import disk_size
 from .terminal import console, note, plain_table, say, show
 from .verbs import Verbs
 
@@ -63,12 +64,10 @@ def models(
 
 def _table(model_states: "Sequence[ModelState]", width: int) -> "Table":
     """The models as a table; in a narrow terminal without their hashes, then without their licences, which --json has."""
-    from ..models.cache import gigabytes
-
     columns = {
         "embedded:": [model.name for model in model_states],
         "what for": [model.use for model in model_states],
-        "size": [gigabytes(model.bytes) for model in model_states],
+        "size": [disk_size(model.bytes) for model in model_states],
         "licence": [model.licence for model in model_states],
         "SHA-256": [model.sha256[:12] for model in model_states],
         "state": [model.state for model in model_states],
@@ -77,14 +76,7 @@ def _table(model_states: "Sequence[ModelState]", width: int) -> "Table":
         del columns["SHA-256"]
     if width < WIDTH_WITHOUT_HASH:
         del columns["licence"]
-    table = plain_table()
-    for name, cells in columns.items():
-        # a name or a state that is cut says nothing
-        least_width = max(map(len, (name, *cells))) if name in ("embedded:", "state") else None
-        table.add_column(name, no_wrap=True, min_width=least_width)
-    for row in zip(*columns.values(), strict=True):
-        table.add_row(*row)
-    return table
+    return plain_table(list(columns), zip(*columns.values(), strict=True))
 
 
 @app.command(epilog="Example: evenhand models fetch qwen2.5-coder-1.5b-instruct all-mpnet-base-v2")

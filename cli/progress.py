@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from ..extras import verbosity
 from ..runfolder.progress import Tally, progress_path, read_progress
+from ..text.amounts import clock
 from .terminal import note, note_cautions, relay, say_put_aside, summary
 
 if TYPE_CHECKING:
@@ -110,7 +111,7 @@ class View:
         from rich.table import Table
         from rich.text import Text
 
-        head = Text(f"{self._title}  {duration(self._clock() - self._began)}", no_wrap=True, overflow="ellipsis")
+        head = Text(f"{self._title}  {clock(self._clock() - self._began)}", no_wrap=True, overflow="ellipsis")
         tally = self._look()
         if tally is None:
             return head
@@ -138,11 +139,4 @@ class View:
             return []
         rate = (until - before) / (last - first)
         seconds_left = max(0.0, (total - done) / rate - (now - last))
-        return [f"{rate:,.1f}/s" if rate >= 1 else f"{60 * rate:.1f}/min", f"{duration(seconds_left)} left"]
-
-
-def duration(seconds: float) -> str:
-    """Seconds as a clock shows them: "0:42", "1:02:03"."""
-    minutes, remainder = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{remainder:02}" if hours else f"{minutes}:{remainder:02}"
+        return [f"{rate:,.1f}/s" if rate >= 1 else f"{60 * rate:.1f}/min", f"{clock(seconds_left)} left"]

@@ -1,11 +1,13 @@
 """`evenhand recipes` and `evenhand accelerate`: what comes with evenhand, listed, shown and copied."""
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from ..config.lacking import lacking
 from ..config.layers import Layers, read_layers
 from ..config.plain_yaml import dump_yaml
 from ..config.shipped import RECIPES, comment_lines, read_head, recipe_names
@@ -13,9 +15,6 @@ from ..errors import DataError
 from ..storage import as_given, read_text, write_text
 from .terminal import console, plain_table, say, show
 from .verbs import Verbs
-
-if TYPE_CHECKING:
-    from rich.table import Table
 
 app = Verbs(
     help="The recipes that come with evenhand: what each is for, what it needs and how long it takes.\n\n"
@@ -47,10 +46,13 @@ def recipes(context: typer.Context) -> None:
     """List all recipes, unless a verb follows."""
     if context.invoked_subcommand is None:
         fields = _fields()
-        show(_table(fields))
+        show(plain_table(("recipe", "what for", *fields), _rows(fields), words=("what for", *fields)))
         wider = (
             "" if len(fields) == len(BEYOND) else f"; {WIDEST if fields else WIDE} columns have room for more of each"
         )
+        left_out = sorted({plugin for name in recipe_names() for plugin in lacking(name)})
+        if left_out:
+            show(f"\nnot listed are recipes that need plug-ins which are not here: {', '.join(left_out)}")
         show(
             "\nevenhand recipes show NAME prints one with its data, needs, time, expected numbers and command, "
             f"most often evenhand loop NAME{wider}"
@@ -99,10 +101,8 @@ def accelerate(
     if name is not None:
         say(str(accelerate_config(name, "argument NAME")))
         return
-    table = _with_columns("configuration", "what it starts")
-    for path in sorted(SHIPPED.glob("*.yaml")):
-        table.add_row(path.stem, " ".join(comment_lines(path)[1:]))
-    show(table)
+    rows = ((path.stem, " ".join(comment_lines(path)[1:])) for path in sorted(SHIPPED.glob("*.yaml")))
+    show(plain_table(("configuration", "what it starts"), rows, words=("what it starts",)))
 
 
 def _fields() -> tuple[str, ...]:
@@ -111,24 +111,16 @@ def _fields() -> tuple[str, ...]:
     return tuple(BEYOND) if width >= WIDEST else ("needs", "time") if width >= WIDE else ()
 
 
-def _table(fields: tuple[str, ...]) -> "Table":
-    table = _with_columns("recipe", "what for", *fields)
+def _rows(fields: tuple[str, ...]) -> Iterator[list[str]]:
+    """A row for each recipe, and one for each folder of them."""
     folder = ""
-    for path in map(Path, recipe_names()):
+    for path in (Path(name) for name in recipe_names() if not lacking(name)):
         if path.parent.name and folder != str(path.parent):
             folder = str(path.parent)
-            table.add_row(f"\n{folder}/")
+            yield [f"\n{folder}/"]
         head = read_head(RECIPES / f"{path}.yaml")
         name = f"  {path.name}" if path.parent.name else path.name
-        table.add_row(name, head.task, *(BEYOND[field].split(getattr(head, field))[0].strip() for field in fields))
-    return table
-
-
-def _with_columns(*columns: str) -> "Table":
-    table = plain_table()
-    for place, column in enumerate(columns):
-        table.add_column(column, no_wrap=not place)
-    return table
+        yield [name, head.task, *(BEYOND[field].split(getattr(head, field))[0].strip() for field in fields)]
 
 
 def _renamed(text: str, layers: Layers, name: str) -> str:

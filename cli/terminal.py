@@ -2,7 +2,7 @@
 
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from ..extras import verbosity
@@ -68,11 +68,41 @@ def show_page(page: "Page") -> None:
     show(render(page, whole=verbosity() == "verbose"))
 
 
-def plain_table(title: str | None = None) -> "Table":
-    """A table without lines, which has no columns yet."""
+def plain_table(
+    columns: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    title: str | None = None,
+    *,
+    words: Collection[str] = (),
+    numbers: Collection[str] = (),
+) -> "Table":
+    """A table without lines, whose names and numbers are neither broken nor cut.
+
+    Args:
+        columns: their headings.
+        rows: cells of each; the last may be left out.
+        title: above it.
+        words: columns whose cells wrap, also of those in `numbers`.
+        numbers: columns that stand at the right, below headings that wrap.
+    """
+    from rich.cells import cell_len
     from rich.table import Table
 
-    return Table(title=title, title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table, rows = Table(title=title, title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0)), list(rows)
+    for place, heading in enumerate(columns):
+        wraps, is_number = heading in words, heading in numbers and heading not in words
+        whole = heading.split() if is_number else [heading]
+        whole += [line for row in rows for line in "".join(row[place : place + 1]).splitlines()]
+        table.add_column(
+            heading,
+            justify="right" if is_number else "left",
+            overflow="fold",
+            no_wrap=not wraps and not is_number,
+            min_width=None if wraps else max(map(cell_len, whole)),
+        )
+    for row in rows:
+        table.add_row(*row)
+    return table
 
 
 def note(text: str) -> None:
@@ -118,15 +148,11 @@ def note_cautions(receipt: "Receipt") -> None:
 
 def print_plan(recipe: "Recipe") -> None:
     """The steps of a recipe's loop with what each will handle, where its files go, and which earlier files are put aside."""
-    from rich.table import Table
-
     from ..loop import plan
 
-    table = Table("step", "work", "state")
     planned = plan(recipe)
-    for row in planned:
-        table.add_row(row.step.name, row.work, "done" if row.is_done else "anew" if row.aside else "to do")
-    console().print(table)
+    rows = ((row.step.name, row.work, "done" if row.is_done else "anew" if row.aside else "to do") for row in planned)
+    show(plain_table(("step", "work", "state"), rows, words=("work",)))
     say_put_aside(recipe, planned)
     say(f"output: {recipe.output}")
 

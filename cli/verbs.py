@@ -2,7 +2,7 @@
 
 import inspect
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
@@ -24,13 +24,19 @@ UsageError: Any = typer.BadParameter.__base__
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def _refuse_addresses(values: Iterable[Any]) -> None:
+def _is_path(parameter: Any) -> bool:
+    # versions of typer before 0.29 make it a Path when the verb is called
+    return getattr(getattr(parameter, "type", None), "name", "") in PATHS
+
+
+def _refuse_addresses(command: Any, values: Mapping[str, Any]) -> None:
     """Refuse an address in the place of a file or folder, which would be one of that name here."""
     mistakes = [
         f"{entry}: {mistake}"
-        for value in values
-        for entry in (value if isinstance(value, list) else [value])
-        if isinstance(entry, Path) and (mistake := no_disk(entry))
+        for parameter in command.params
+        for value in [values.get(parameter.name)]
+        for entry in (value if isinstance(value, list | tuple) else [value])
+        if (isinstance(entry, Path) or _is_path(parameter)) and entry and (mistake := no_disk(entry))
     ]
     if mistakes:
         raise DataError(listed(mistakes))
@@ -53,34 +59,45 @@ def _run_code(is_set: bool) -> bool:
     return is_set
 
 
-Quiet = Annotated[
-    bool, typer.Option("--quiet", "-q", callback=_set("quiet"), help="Print errors and the result alone.")
-]
-Verbose = Annotated[
-    bool,
-    typer.Option(
-        "--verbose",
-        "-v",
-        callback=_set("verbose"),
-        help="Print what libraries and the steps' processes log, too; of an audit, the whole page.",
-    ),
-]
-RunCode = Annotated[
-    bool,
-    typer.Option(
-        "--run-code",
-        callback=_run_code,
-        help="Run code (kind: python, method: python) that the recipe of a run folder names. Read it first.",
-    ),
-]
-# the last option of verbs that read a recipe
-RUN_CODE = inspect.Parameter("run_code", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=RunCode)
+# parameters of verbs that read a recipe, which have the first of the shared options, too
 RECIPES = {"recipe", "recipes", "judges"}
-# the last options of every verb
-OPTIONS = [
-    inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=False, annotation=annotation)
-    for name, annotation in (("quiet", Quiet), ("verbose", Verbose))
-]
+# names of the types of parameters that are files or folders
+PATHS = {"path", "file", "directory"}
+_template = typer.Typer(add_completion=False)
+
+
+@_template.command()
+def _options(
+    run_code: Annotated[
+        bool,
+        typer.Option(
+            "--run-code",
+            callback=_run_code,
+            expose_value=False,
+            help="Run code (kind: python, method: python) that the recipe of a run folder names. Read it first.",
+        ),
+    ] = False,
+    quiet: Annotated[
+        bool,
+        typer.Option(
+            "--quiet", "-q", callback=_set("quiet"), expose_value=False, help="Print errors and the result alone."
+        ),
+    ] = False,
+    verbose: Annotated[
+        bool,
+        typer.Option(
+            "--verbose",
+            "-v",
+            callback=_set("verbose"),
+            expose_value=False,
+            help="Print what libraries and the steps' processes log, too; of an audit, the whole page.",
+        ),
+    ] = False,
+) -> None:
+    """Last options of every verb, which its function need not know."""
+
+
+OPTIONS: list[Any] = typer.main.get_command(_template).params
 
 
 class _AllValues:
@@ -123,10 +140,33 @@ def refuse_repeated(command: Any, context: Any, arguments: list[str]) -> None:
         raise DataError(mistakes)
 
 
+# option -> options that stand after it
+FurtherOptions = Callable[[], Mapping[str, Sequence[inspect.Parameter]]]
+
+
 class _Verb(TyperCommand):
+    def __init__(self, *arguments: Any, params: list[Any], **options: Any) -> None:
+        reads_recipe = any(parameter.name in RECIPES for parameter in params)
+        super().__init__(*arguments, params=[*params, *OPTIONS[not reads_recipe :]], **options)
+
+    @property
+    def params(self) -> list[Any]:  # type: ignore[override]
+        """Its parameters; those that plug-ins bring are asked for with them, so that a list of verbs imports none."""
+        if build := getattr(self.callback, "build", None):
+            command = build()
+            self.callback, self._params = command.callback, command.params
+        return self._params
+
+    @params.setter
+    def params(self, params: list[Any]) -> None:
+        self._params = params
+
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        refuse_repeated(self, ctx, args)
-        return super().parse_args(ctx, args)
+        with _visible_refusals():
+            refuse_repeated(self, ctx, args)
+            rest = super().parse_args(ctx, args)
+        _refuse_addresses(self, ctx.params)
+        return rest
 
 
 class _Family(TyperGroup):
@@ -135,9 +175,9 @@ class _Family(TyperGroup):
             refuse_repeated(self, ctx, args)
             return super().parse_args(ctx, args)
 
-    def invoke(self, ctx: Any) -> Any:
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         with _visible_refusals():
-            return super().invoke(ctx)
+            return super().resolve_command(ctx, args)
 
 
 @contextmanager
@@ -156,23 +196,46 @@ class Verbs(typer.Typer):
     def __init__(self, **options: Any) -> None:
         super().__init__(cls=_Family, **options)
 
-    def command(self, name: str | None = None, **options: Any) -> Callable[[F], F]:
-        """Register a function as a verb; see `typer.Typer.command`."""
+    def command(
+        self, name: str | None = None, *, further: FurtherOptions | None = None, **options: Any
+    ) -> Callable[[F], F]:
+        """Register a function as a verb; see `typer.Typer.command`.
+
+        Args:
+            name: of the verb.
+            further: options that the function takes by any name, asked for when the verb is run or its help shown.
+            options: as typer has them.
+        """
         register = super().command(name, cls=_Verb, **options)
+        if further is None:
+            return register
+
+        def build(function: Callable[..., Any]) -> Any:
+            app = typer.Typer(add_completion=False)
+            app.command(name, cls=_Verb, **options)(_with_options(function, further()))
+            return typer.main.get_command(app)
 
         def add(function: F) -> F:
-            @wraps(function)
-            def verb(**arguments: Any) -> Any:
-                _refuse_addresses(arguments.values())
-                return function(**{name: value for name, value in arguments.items() if name in signature.parameters})
-
-            signature = inspect.signature(function)
-            options = [*([RUN_CODE] if RECIPES & signature.parameters.keys() else []), *OPTIONS]
-            verb.__signature__ = signature.replace(  # type: ignore[attr-defined]
-                parameters=[*signature.parameters.values(), *options]
-            )
-            verb.__annotations__ = function.__annotations__ | {option.name: option.annotation for option in options}
+            verb = _with_options(function, {})
+            verb.build = lambda: build(function)  # type: ignore[attr-defined]
             register(verb)
             return function
 
         return add
+
+
+def _with_options(
+    function: Callable[..., Any], further: Mapping[str, Sequence[inspect.Parameter]]
+) -> Callable[..., Any]:
+    """What typer calls in the place of a function that takes options by any name: these stand for any."""
+
+    @wraps(function)
+    def verb(**arguments: Any) -> Any:
+        return function(**arguments)
+
+    signature = inspect.signature(function)
+    own = [option for option in signature.parameters.values() if option.kind is not inspect.Parameter.VAR_KEYWORD]
+    options = [option for before in own for option in (before, *further.get(before.name, ()))]
+    verb.__signature__ = signature.replace(parameters=options)  # type: ignore[attr-defined]
+    verb.__annotations__ = {option.name: option.annotation for option in options}
+    return verb

@@ -17,7 +17,6 @@ from .section import refuse_without_effect
 # kind -> what is loaded when no model is named
 MATCHER_MODELS = {"bertscore": "FacebookAI/roberta-large", "bartscore": "facebook/bart-large-cnn"}
 ENTAILER_MODELS = {"nli": "FacebookAI/roberta-large-mnli", "encoder": "embedded:all-minilm-l6-v2"}
-TONE_MODELS = {"encoder": "embedded:all-minilm-l6-v2"}
 # the basis of scores that no model makes
 IN_COMMON = "words in common"
 
@@ -95,48 +94,6 @@ class MatcherSection(NeedySection):
                 f"bertscore's layer 17 and baseline 0.8315 are those of RoBERTa-large; write {' and '.join(sorted(unset))} for "
                 f"model {self.model_name!r} (baseline: 0 rescales nothing)"
             )
-
-
-class ToneSection(NeedySection):
-    """What tells how positive and how negative a sentence is, for `evenhand audit --tone`."""
-
-    # "vader": an English lexicon, needs NLTK's data; "lexicon": words of your own, in any language whose words stand apart;
-    # "encoder": nearness to sentences of praise and of blame
-    kind: Literal["vader", "lexicon", "encoder"] = "vader"
-    # words of a lexicon; of an encoder the sentences between which it places others, none for the usual English ones
-    positive: tuple[str, ...] = ()
-    negative: tuple[str, ...] = ()
-    # Hugging Face id, local folder or embedded sentence encoder; None: embedded:all-minilm-l6-v2
-    model: str | None = None
-
-    @property
-    def libraries(self) -> tuple[str, ...]:
-        """Libraries that have the lexicon or run the model."""
-        return {"vader": ("nltk",), "lexicon": (), "encoder": ("sentence_transformers",)}[self.kind]
-
-    @property
-    def models(self) -> dict[str, str]:
-        """The model that the section names, or the embedded one."""
-        return {"model": self.model_name} if self.model_name else {}
-
-    @property
-    def model_name(self) -> str:
-        """The model that is named, or the embedded one; "" for a lexicon."""
-        return self.model or TONE_MODELS.get(self.kind, "")
-
-    def refuse(self) -> None:
-        """Options must be those of the kind, and a lexicon must have words of both signs."""
-        refuse_without_effect(self, ("model",), self.kind == "encoder", "with kind: encoder")
-        refuse_without_effect(self, ("positive", "negative"), self.kind != "vader", "with kind: lexicon or encoder")
-        if bool(self.positive) != bool(self.negative) or (self.kind == "lexicon" and not self.positive):
-            raise ValueError(f"kind: {self.kind} needs both positive and negative")
-        overlap = sorted({word.casefold() for word in self.positive} & {word.casefold() for word in self.negative})
-        mistakes = [f"{word!r} is positive and negative: leave it in one" for word in overlap]
-        if self.kind == "lexicon":
-            words = (*self.positive, *self.negative)
-            mistakes += [f"{word!r} is not a single word of letters" for word in words if not LISTED.fullmatch(word)]
-        if mistakes:
-            raise ValueError("; ".join(mistakes))
 
 
 class SplitterSection(NeedySection):

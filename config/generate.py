@@ -16,7 +16,7 @@ from pydantic_core import PydanticKnownError
 
 from ..doors import Door
 from ..errors import PluginError
-from .methods import EXTRACTED, ChainOfThoughtSection, MethodSection, Plan, ShuffledSection, ZeroShotSection
+from .methods import EXTRACTED, MethodSection, Plan, ZeroShotSection
 from .model import ReplicatedSection
 from .python_code import PythonMethodSection
 from .section import Section, one_of
@@ -33,8 +33,6 @@ METHOD_SECTIONS: Door[type[MethodSection]] = Door(
     lambda thing: is_method_section(getattr(thing, "options", None)),
     {
         "zero-shot": ZeroShotSection,
-        "shuffled": ShuffledSection,
-        "chain-of-thought": ChainOfThoughtSection,
         PYTHON: PythonMethodSection,
     },
     lambda thing: thing.options,

@@ -115,19 +115,3 @@ class ZeroShotSection(MethodSection):
     """One answer to the request's own prompt."""
 
     can_train: ClassVar[bool] = True
-
-
-class ShuffledSection(MethodSection):
-    """One summary of each cyclic rotation of the side's documents, then all of them merged."""
-
-    lays_out_anew: ClassVar[bool] = True
-
-    # most rotations of a request, evenly spaced; None takes as many as the side has documents
-    rotations: int | None = Field(default=None, ge=1)
-
-
-class ChainOfThoughtSection(MethodSection):
-    """Key points, a summary of them, a critique, a revision."""
-
-    # most tokens of the key points and of the critique; summaries have the plan's max_tokens
-    thought_tokens: int = Field(default=256, ge=1)

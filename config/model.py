@@ -1,18 +1,22 @@
 """A language model and what runs it."""
 
 import math
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
 from operator import not_
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
-from pydantic import Field, field_validator
+from pydantic import Field, PlainValidator, SerializeAsAny, ValidationInfo, field_validator
 
 from ..doors import Door
+from ..errors import PluginError
+from ..models.cache import KeptTable
 from ..records import is_none
 from .keywords import Keywords
+from .remote import RemoteSection
 from .section import Section, one_of, refuse_without_effect
-from .server import ONLY_WHERE, ServerSection
 
 # the place that is this machine
 LOCAL = "local"
@@ -81,23 +85,6 @@ OWNED_ENGINE_KEYS: dict[str, str] = {
     "enable_lora": "the adapter of the phase is served or merged; write adapter: serve next to 'engine'",
     "max_lora_rank": "it is read from the adapter",
 }
-# fields of a server's requests that a recipe must not set -> where it says so, or why not
-OWNED_REQUEST_KEYS: dict[str, str] = {
-    **dict.fromkeys(
-        ("max_completion_tokens", "max_tokens", "seed", "temperature", "top_p"),
-        "write it in 'plans', or leave it to evenhand",
-    ),
-    **dict.fromkeys(("messages", "n", "best_of", "prompt", "stream", "stream_options"), "evenhand writes it"),
-    **dict.fromkeys(
-        ("logprobs", "top_logprobs", "prompt_logprobs", "allowed_token_ids", "logprob_token_ids", "return_token_ids"),
-        "evenhand asks for them where it reads them",
-    ),
-    **dict.fromkeys(
-        ("authorization", "extra_body", "extra_headers", "extra_query", "headers", "max_output_tokens"),
-        "it is not a field of a request",
-    ),
-    "model": "write server.model",
-}
 # engine arguments that change speed and memory but nothing that a model is meant to say; any other one counts
 ONLY_SPEED = frozenset(
     """
@@ -115,7 +102,9 @@ def without_speed(values: dict[str, Any]) -> dict[str, Any]:
     settings = {key: value for key, value in values.items() if key not in ONLY_WAYS}
     settings["engine"] = {key: value for key, value in values["engine"].items() if key not in ONLY_SPEED}
     if values.get("server"):
-        settings["server"] = {key: value for key, value in values["server"].items() if key not in ONLY_WHERE}
+        section = BACKEND_TRAITS[values["backend"]].server
+        only_where = section.only_where if section else frozenset()
+        settings["server"] = {key: value for key, value in values["server"].items() if key not in only_where}
     return settings
 
 
@@ -132,6 +121,12 @@ class BackendTraits:
     reads_model: bool = True
     # whether it runs on the GPUs of this machine, where there are any
     on_gpus: bool = True
+    # keys of `engine` that a recipe must not set -> where it says so, or why not
+    owned_keys: Mapping[str, str] = field(default_factory=lambda: OWNED_ENGINE_KEYS)
+    # the keys of `server`, of one that asks another program; None: it has none
+    server: type[RemoteSection] | None = None
+    # where its answers are kept from run to run; None: nowhere
+    cache: KeptTable | None = None
 
 
 # backend -> what a recipe has to know of it
@@ -142,14 +137,40 @@ BACKEND_TRAITS: Door[BackendTraits] = Door(
     {
         "vllm": BackendTraits(("vllm",)),
         "transformers": BackendTraits(("torch", "transformers"), frozenset()),
-        # keys are fields of its requests
-        "openai": BackendTraits(("openai", "aiolimiter"), on_gpus=False),
         "scripted": BackendTraits(
             (), frozenset({"tokenize", "seconds_per_batch"}), has_model=False, reads_model=False, on_gpus=False
         ),
     },
     lambda thing: thing.traits,
 )
+
+
+def _read_remote(written: Any, info: ValidationInfo) -> RemoteSection | None:
+    """The keys of `server` as the backend's kind has them; of a kind that has none as another's, and they are refused then."""
+    # no backend, or one that is not there, is told of by itself
+    if written is None or isinstance(written, RemoteSection) or "backend" not in info.data:
+        return written if isinstance(written, RemoteSection) else None
+    backend = info.data["backend"]
+    section = BACKEND_TRAITS[backend].server or next(iter(remote_backends().values()), None)
+    if section is None:
+        raise ValueError(f"server has no effect with backend: {backend}; leave it out")
+    return section.model_validate(written)
+
+
+def remote_backends() -> dict[str, type[RemoteSection]]:
+    """Backend -> its keys of `server`, of those that ask another program and can be imported."""
+    return {name: traits.server for name, traits in _known_traits() if traits.server is not None}
+
+
+def answer_caches() -> list[KeptTable]:
+    """Where backends that can be imported keep answers from run to run."""
+    return [traits.cache for _, traits in _known_traits() if traits.cache is not None]
+
+
+def _known_traits() -> Iterator[tuple[str, BackendTraits]]:
+    for name in BACKEND_TRAITS:
+        with suppress(PluginError):
+            yield name, BACKEND_TRAITS[name]
 
 
 class BackendSection(Section):
@@ -159,7 +180,9 @@ class BackendSection(Section):
     # for trials without a model
     backend: str = "vllm"
     # where a server with OpenAI's interface is; for backend: openai
-    server: ServerSection | None = Field(default=None, exclude_if=is_none)
+    server: Annotated[SerializeAsAny[RemoteSection] | None, PlainValidator(_read_remote)] = Field(
+        default=None, exclude_if=is_none
+    )
     # longest prompt plus answer in tokens; longer prompts are left out and counted before the engine sees them
     max_model_len: int = Field(default=4096, ge=16)
     # requests whose candidates go to the engine together: the unit that an interruption can lose. The engine runs empty at its
@@ -184,13 +207,13 @@ class BackendSection(Section):
     @property
     def libraries(self) -> tuple[str, ...]:
         """Import names of the libraries that it needs."""
-        sends_tokens = self.server is not None and self.server.prompts == "tokens"
+        sends_tokens = self.server is not None and self.server.sends_tokens
         return self.traits.libraries + (("transformers",) if sends_tokens else ())
 
     @property
     def reads_model(self) -> bool:
         """Whether files of the model are read on this machine."""
-        return self.traits.reads_model and (self.server is None or self.server.prompts == "tokens")
+        return self.traits.reads_model and (self.server is None or self.server.sends_tokens)
 
     @property
     def gpus_each(self) -> int:
@@ -200,13 +223,14 @@ class BackendSection(Section):
 
     def refuse(self) -> None:
         """Keys of the engine must be those of the backend, and a server is there for one that asks it."""
-        if (self.backend == "openai") != (self.server is not None):
+        section, keys = self.traits.server, self.traits.owned_keys
+        if section is not None and self.server is None:
+            raise ValueError(f"backend: {self.backend} asks a server; write server: {section.example}")
+        if section is None and self.server is not None:
+            remote = " or ".join(remote_backends())
             raise ValueError(
-                "backend: openai asks a server; write server: {base_url: http://localhost:8000/v1}"
-                if self.server is None
-                else f"server has no effect with backend: {self.backend}; write backend: openai, or leave it out"
+                f"server has no effect with backend: {self.backend}; write backend: {remote}, or leave it out"
             )
-        keys = OWNED_ENGINE_KEYS if self.server is None else OWNED_REQUEST_KEYS
         owned = {key: keys[key] for key in self.engine if key in keys}
         if owned:
             raise ValueError("; ".join(f"engine.{key} is not for a recipe: {why}" for key, why in owned.items()))

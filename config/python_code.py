@@ -15,8 +15,7 @@ from typing import Any, Literal, NamedTuple
 from pydantic import Field, StrictFloat
 
 from ..errors import EvenhandError, RecipeError
-from ..storage import as_given, local_path, read_bytes
-from ..text import did_you_mean
+from ..storage import as_given, local_path, near_files, read_bytes
 from .layers import RESOLVED
 from .methods import MethodSection
 from .needs import AnyJudgeSection
@@ -100,12 +99,7 @@ class CodeSection(Section):
             with as_given():
                 data = read_bytes(path, MOST_CODE)
         except EvenhandError as error:
-            near = did_you_mean(
-                path.name, [file.name for file in path.parent.glob("*.py")] if path.parent.is_dir() else ()
-            )
-            raise RecipeError(
-                f"{error}{near} A relative path counts from where the command runs, {Path.cwd()}"
-            ) from error
+            raise RecipeError(f"{error}{near_files(path)}") from error
         return CodeFile(path, self.function, hashlib.sha256(data).hexdigest(), self.seconds)
 
 

@@ -24,9 +24,9 @@ from .model import (
     ReplicatedSection,
     refuse_lost_settings,
 )
+from .remote import RemoteSection, refuse_unpriced
 from .reward import PairsSection, RewardSection
 from .section import Section, one_of
-from .server import ServerSection, refuse_unpriced
 from .task import CorpusSection, TaskSection
 from .train import (
     LOSS_TYPES,
@@ -207,7 +207,7 @@ class Recipe(Section):
         }
 
     @property
-    def servers(self) -> dict[str, ServerSection]:
+    def servers(self) -> dict[str, RemoteSection]:
         """The servers that are asked, by the key of their backend."""
         return {key: backend.server for key, backend in self.backends.items() if backend.server is not None}
 

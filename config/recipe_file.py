@@ -18,8 +18,10 @@ from . import CorpusSection, JudgeOptions, Recipe, Section
 from .judges import JUDGE_SECTIONS
 from .keywords import SECRET, WORD, names_secret, shown, shown_override
 from .layers import EXTENDS, Layers, read_layers
+from .model import remote_backends
 from .plain_yaml import NotYamlError, dump_yaml, parse_yaml
 from .python_code import allow, code_sections, is_of_run
+from .remote import RemoteSection
 from .trainer_keys import OWNED_TRAINER_KEYS, RENAMED_TRAINER_KEYS, TRAINER_KEYS
 
 # what errors call all keys together
@@ -324,7 +326,9 @@ def _further(model: type[BaseModel]) -> Mapping[str, type[Section]]:
 
 def _sections(annotation: Any) -> Iterable[type[BaseModel]]:
     """The section types that an annotation such as dict[str, A | B] mentions, in order."""
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+    if annotation is RemoteSection:
+        yield from remote_backends().values()
+    elif isinstance(annotation, type) and issubclass(annotation, BaseModel):
         yield annotation
     for inner in get_args(annotation):
         yield from _sections(inner)

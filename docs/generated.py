@@ -25,7 +25,9 @@ from pydantic_core import PydanticUndefined
 from evenhand.cli.app import VERBS, app
 from evenhand.config import Recipe, Section
 from evenhand.config.judges import JUDGE_SECTIONS
+from evenhand.config.model import remote_backends
 from evenhand.config.needs import JudgeSection
+from evenhand.config.remote import RemoteSection
 
 ROOT = Path(__file__).parents[1]
 # what each kind of recipe is for: its command -> its type
@@ -114,6 +116,8 @@ def _sections_in(annotation: Any) -> Iterator[tuple[str, type[BaseModel]]]:
     """What follows the key, and the section; of judges all kinds that there are."""
     if annotation is JudgeSection:
         yield from (("", section) for section in dict.fromkeys(JUDGE_SECTIONS.values()))
+    elif annotation is RemoteSection:
+        yield from (("", section) for section in remote_backends().values())
     elif isinstance(annotation, type) and issubclass(annotation, BaseModel):
         yield "", annotation
     elif get_origin(annotation) is dict:

@@ -13,6 +13,7 @@ from ..models.flops import step_flops
 from ..models.sizes import Sizes, meta_model, parameters, sizes_of
 from ..runfolder.engines import refuse_small_cluster, refuse_small_nodes
 from ..runfolder.places import PLACES
+from ..text.amounts import GIB
 from ..train.checkpointing import asks_for_checkpointing
 from ..train.launch import accelerate_config, read_accelerate
 from ..train.memory import (
@@ -34,7 +35,6 @@ from .work import Assumed, PhaseWork, Split, TrainWork, splits
 FEATURE = "an estimate"
 # requests that vLLM runs side by side at most, unless the recipe says so
 SIDE_BY_SIDE = 256
-GIB = 2**30
 
 
 @dataclass(frozen=True)
@@ -399,8 +399,8 @@ def served(split: Split, work: PhaseWork) -> StageEstimate | None:
     tokens = work.tokens.times(len(split.phases))
     return StageEstimate(
         work.stage, split.name, len(split.phases), work.model.model.name, work.judges, split.n_requests, tokens.paid,
-        tokens.generated, flops=None, gpus=0, hours=None, server=server.base_url,
-        cost=server.price.cost(round(tokens.paid), 0, round(tokens.generated)) if server.price else None,
+        tokens.generated, flops=None, gpus=0, hours=None, server=server.address,
+        cost=server.cost(round(tokens.paid), round(tokens.generated)),
     )  # fmt: skip
 
 

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from math import ceil
 from typing import Any
 
 from ..config import Recipe
@@ -13,36 +12,20 @@ from ..generate.method import DrawnReply, Job, draw_seed, draws, text_of
 from ..generate.methods import METHODS
 from ..generate.prefixes import LEAST_SHARED, n_common
 from ..generate.requests import build_requests, refuse_no_room
-from ..generate.server.requests import SENDINGS
 from ..generate.stage import phase_requests
 from ..judges import open_judge
 from ..judges.asking import AskingJudge, in_step
 from ..judges.batch import judge_inputs
 from ..judges.shared import SharedModels
 from ..models.hub import first_line
-from ..records import (
-    Candidate,
-    CandidateGroup,
-    Document,
-    DocumentSet,
-    Judgement,
-    Record,
-    ScoredCandidate,
-    SummaryRequest,
-)
-from ..rerank.pairs import preference_pair
-from ..rerank.stage import best_summary
-from ..runfolder.files import scores_of
-from ..runfolder.phases import BEST, CANDIDATES, GROUPS, JUDGEMENTS, PAIRS, REQUESTS, Phase, phases
+from ..records import Candidate, Document, DocumentSet, SummaryRequest
+from ..runfolder.phases import Phase
 from ..train.options import trainer_options
 from .counting import CHARACTERS, WORD, Counter, TokenCounts, reader
+from .run_size import file_sizes, most_pairs, phases_by_split, spread
 
-# about so many requests are counted of each split; the rest is taken to be like them
-MOST_COUNTED = 48
 # judges that choose what they show their model by models of their own
 CHOOSING = ("extract",)
-# a token's id in a file with its comma; a judge's signature and score, as long as most are
-ID_BYTES, SIGNATURE, SCORE = 6, "-" * 60, 0.1234
 
 
 @dataclass
@@ -103,10 +86,7 @@ class Assumed:
 
 def splits(recipe: Recipe, assumed: Assumed) -> Iterator[Split]:
     """The work of training rounds and of evaluations, each of one phase."""
-    by_split: dict[str, list[Phase]] = {}
-    for phase in phases(recipe):
-        by_split.setdefault(phase.split, []).append(phase)
-    for name, split_phases in by_split.items():
+    for name, split_phases in phases_by_split(recipe).items():
         yield _split(name, split_phases, assumed)
 
 
@@ -128,7 +108,7 @@ def _split(name: str, split_phases: list[Phase], assumed: Assumed) -> Split:
         notes.append(f"{name}: {first_line(error).rstrip('.')}. {assumption}")
         if not n:
             notes.append(f"{name}: how many requests is not known, so it counts nothing; write --requests {name}=N")
-    counted = _spread(requests)
+    counted = spread(requests)
     factor = n / len(counted) if counted else 0.0
     if len(counted) < n:
         notes.append(f"{name}: tokens were counted on {len(counted)} of {n:,} requests")
@@ -155,81 +135,15 @@ def _split(name: str, split_phases: list[Phase], assumed: Assumed) -> Split:
         if room is not None:
             n_longest = min(n_longest, room - phase.answer_tokens)
         train = _training(phase, (lengths, n_longest), factor, len(candidates) // max(1, n_made))
-    return Split(
-        name,
-        split_phases,
-        n,
-        work,
-        train,
-        _files(phase, counted, candidates, factor, train.pairs if train else 0),
-        notes,
-    )
+    sizes = file_sizes(phase, counted, candidates, train.pairs if train else 0)
+    files = {name: factor * size for name, size in sizes.items()}
+    return Split(name, split_phases, n, work, train, files, notes)
 
 
 def _drawn(phase: Phase, n: int | None) -> int | None:
     """Of so many requests those that a phase draws."""
     sample = phase.split_section.sample
     return n if n is None or sample is None else min(n, sample)
-
-
-def _files(
-    phase: Phase,
-    requests: Sequence[SummaryRequest],
-    candidates: Sequence[tuple[SummaryRequest, Candidate]],
-    factor: float,
-    n_pairs: int,
-) -> dict[str, float]:
-    """Bytes of the files that grow with the requests, of pairs at most; what judges were replied is not counted."""
-    has_ids = phase.recipe.generate.has_model and phase.recipe.generate.reads_model
-    scored: dict[str, float | None] = dict.fromkeys(phase.judges, SCORE)
-    sizes: dict[str, float] = dict.fromkeys((REQUESTS, CANDIDATES, JUDGEMENTS, GROUPS, BEST), 0)
-    for request in requests:
-        sizes[REQUESTS] += _line(request)
-    rows: dict[str, list[ScoredCandidate]] = {request.id: [] for request in requests}
-    for request, candidate in candidates:
-        sizes[CANDIDATES] += _line(candidate) + (_bytes_of_ids(candidate) if has_ids else 0)
-        for judge in (name for name in phase.judges if phase.is_judged(candidate, name)):
-            judgement = Judgement(
-                candidate_id=candidate.id, request_id=request.id, judge=judge, signature=SIGNATURE, score=SCORE
-            )
-            sizes[JUDGEMENTS] += _line(judgement)
-        rows[request.id].append(ScoredCandidate(candidate=candidate, scores=scored, reward=SCORE))
-    for request in requests:
-        members = rows[request.id]
-        group = CandidateGroup(
-            request_id=request.id, set_id=request.document_set.id, side=request.side, prompt=request.prompt,
-            candidates=tuple(members), best_id=members[0].candidate.id if members else None,
-        )  # fmt: skip
-        sizes[GROUPS] += _line(scores_of(group))
-        sizes[BEST] += _line(best_summary(group))
-        if members and n_pairs:
-            better = members[0]
-            pair = _line(preference_pair(group, better, _worse(better)))
-            sizes[PAIRS] = sizes.get(PAIRS, 0) + n_pairs * (pair + 2 * has_ids * _bytes_of_ids(better.candidate))
-    return {name: factor * size for name, size in sizes.items()}
-
-
-def _bytes_of_ids(candidate: Candidate) -> int:
-    return ID_BYTES * len(candidate.raw_text.split())
-
-
-def _worse(scored: ScoredCandidate) -> ScoredCandidate:
-    """One beside it in a pair: no two texts of a pair are equal, nor are their rewards."""
-    candidate = scored.candidate.model_copy(update={"text": f"{scored.candidate.text}."})
-    return ScoredCandidate(candidate=candidate, scores=scored.scores, reward=0.0)
-
-
-def _line(record: Record) -> int:
-    return len(record.model_dump_json().encode()) + 1
-
-
-def _spread(requests: Sequence[SummaryRequest]) -> list[SummaryRequest]:
-    """Not many more than MOST_COUNTED requests of evenly spread sets; those of a set stay together, since they begin alike."""
-    of_set: dict[str, list[SummaryRequest]] = {}
-    for request in requests:
-        of_set.setdefault(request.document_set.id, []).append(request)
-    step = max(1, ceil(len(requests) / MOST_COUNTED))
-    return [request for set_requests in list(of_set.values())[::step] for request in set_requests]
 
 
 def _stand_ins(phase: Phase, assumed: Assumed) -> tuple[list[SummaryRequest], str]:
@@ -321,9 +235,7 @@ def _judging(
         models.setdefault(judge.loads, next(iter(language_models.values())))
     for key, judges in together.items():
         server = models[key].backend.server
-        counter = Counter(
-            reader(models[key].model)[0], choice_tokens=SENDINGS[server.prompts].choice_tokens if server else 1
-        )
+        counter = Counter(reader(models[key].model)[0], choice_tokens=server.choice_tokens if server else 1)
         rounds = [
             judge.rounds(judge_inputs(judge.against, [pair for pair in candidates if phase.is_judged(pair[1], name)]))
             for name, judge in judges
@@ -335,7 +247,6 @@ def _judging(
 
 
 def _training(phase: Phase, prompts: tuple[list[int], int], factor: float, n_candidates: int) -> TrainWork:
-    recipe, n = phase.recipe, n_candidates
-    pairs = recipe.pairs.most_pairs(n, phase.n_candidates)
-    epochs = float(trainer_options(recipe)["num_train_epochs"])
-    return TrainWork(*prompts, factor, min(n, 2 * pairs), phase.answer_tokens, pairs, epochs)
+    pairs = most_pairs(phase, n_candidates)
+    epochs = float(trainer_options(phase.recipe)["num_train_epochs"])
+    return TrainWork(*prompts, factor, min(n_candidates, 2 * pairs), phase.answer_tokens, pairs, epochs)

@@ -9,11 +9,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import not_
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from pydantic import Field
 
-from ..errors import UnfitModelError
+from ..errors import EvenhandError, UnfitModelError
 from ..records import Message, Record, Sampling
 from ..storage import digest
 from .chat import chat_text, defused, in_template
@@ -154,6 +154,19 @@ class Backend(Protocol):
 
     def close(self) -> None:
         """Give the model's memory back."""
+        ...
+
+
+class NotCachedError(EvenhandError):
+    """An ask has no answer yet."""
+
+
+@runtime_checkable
+class CachingBackend(Backend, Protocol):
+    """One whose answers are kept the moment they arrive, from run to run."""
+
+    def cached(self) -> Backend:
+        """What is kept of its answers, as a backend that asks nobody, and raises NotCachedError where one is missing."""
         ...
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from .. import models
-from ..config import BackendSection, ModelSection, without_speed
+from ..config import BackendSection, ModelSection
 from ..config.model import BACKEND_TRAITS, BackendTraits
 from ..doors import Door, blamed
 from ..errors import PluginError
@@ -48,6 +48,9 @@ class BackendKind:
     open: Callable[[BackendSection, ModelSection, Path | None, str], Backend]
     # what a recipe has to know of it
     traits: BackendTraits = field(default_factory=BackendTraits)
+    # what its replies depend on besides what is asked, from its section, the model and the adapter, without loading any; None:
+    # files of the model, its number type, the backend and the package
+    signature: Callable[[BackendSection, ModelSection, Path | None], str] | None = None
 
 
 def _scripted(section: BackendSection, model: ModelSection, adapter: Path | None, signature: str) -> Backend:
@@ -68,12 +71,6 @@ def _transformers(section: BackendSection, model: ModelSection, adapter: Path | 
     return TransformersBackend(section, model, adapter, signature)
 
 
-def _server(section: BackendSection, model: ModelSection, adapter: Path | None, signature: str) -> Backend:
-    from .server.backend import ServerBackend
-
-    return ServerBackend(section, model, adapter, signature)
-
-
 def _vllm(section: BackendSection, model: ModelSection, adapter: Path | None, signature: str) -> Backend:
     refuse_large(section)
     from .vllm_backend import VllmBackend
@@ -81,7 +78,7 @@ def _vllm(section: BackendSection, model: ModelSection, adapter: Path | None, si
     return VllmBackend(section, model, adapter, signature)
 
 
-OPENERS = {"vllm": _vllm, "transformers": _transformers, "openai": _server, "scripted": _scripted}
+OPENERS = {"vllm": _vllm, "transformers": _transformers, "scripted": _scripted}
 BACKENDS: Door[BackendKind] = Door(
     "backends",
     "backend",
@@ -146,24 +143,17 @@ def backend_signature(section: BackendSection, model: ModelSection, adapter: Pat
     """Text that names model, adapter, number type and backend, and the date where prompts hold it; no model is loaded."""
     if section.backend == "scripted":
         return "scripted:copy_a_sentence"
-    day = signed_date(model.name, model.revision) if section.reads_model else ""
-    switched = f"template:{digest(model.chat_template_kwargs, 8)}" if model.chat_template_kwargs else None
-    if section.server is None:
-        named = models.signature(model.name, model.revision, adapter)
-        package = BACKENDS.package(section.backend)
-        return "|".join(filter(None, [named, model.dtype, section.backend, package, switched, day]))
-    # another server's model of that name counts as the same; fields of its requests change what it says
-    served, fields = section.server.model, without_speed(section.model_dump(mode="json"))["engine"]
-    name = models.signature(model.name, model.revision, adapter) if section.reads_model else served or model.name
-    parts = [
-        name,
-        served if section.reads_model else None,
-        "openai",
-        f"request:{digest(fields, 8)}" if fields else None,
-        switched,
-        day,
-    ]
+    if (own := BACKENDS[section.backend].signature) is not None:
+        return own(section, model, adapter)
+    files = models.signature(model.name, model.revision, adapter)
+    parts = [files, model.dtype, section.backend, BACKENDS.package(section.backend), *prompt_parts(section, model)]
     return "|".join(filter(None, parts))
+
+
+def prompt_parts(section: BackendSection, model: ModelSection) -> list[str | None]:
+    """What a signature has of prompts: switches of the chat template, and the date where they hold it."""
+    switched = f"template:{digest(model.chat_template_kwargs, 8)}" if model.chat_template_kwargs else None
+    return [switched, signed_date(model.name, model.revision) if section.reads_model else None]
 
 
 def signature_of(phase: Phase) -> str:

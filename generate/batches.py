@@ -11,8 +11,6 @@ from pydantic import RootModel
 
 from ..records import Candidate, Failure, Turn
 from ..runfolder.journal import Journal, Merged
-from ..runfolder.shards import WHOLE, Shard
-from ..runfolder.stages import Stage
 from ..storage import digest
 from .backend import Used
 from .rounds import Round
@@ -74,11 +72,6 @@ class JournalContents:
         for line in self._merged:
             assert isinstance(line.root, FinishedBatch)
             yield line.root
-
-
-def journals_of(stage: Stage, shard: Shard = WHOLE) -> list[Journal[JournalLine]]:
-    """Those of all processes that have worked at the stage, or at a shard of it."""
-    return [Journal(path, JournalLine) for path in stage.journal_paths(shard.part())]
 
 
 def batch_name(ids: Sequence[str]) -> str:

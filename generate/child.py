@@ -1,39 +1,33 @@
-"""A replica of generation: `python -m evenhand.generate.child ASSIGNMENT...`; see `apart`."""
+"""A replica of generation: `python -m evenhand.generate.child ASSIGNMENT...`; see `replicas`."""
 
-import sys
 from collections.abc import Iterator, Sequence
-from contextlib import closing
 
 from ..config.recipe_file import load_recipe
-from ..runfolder import replicas
-from ..runfolder.assignments import Assignment
+from ..runfolder.assignments import Assignment, run_assigned
 from ..runfolder.phases import open_phase
-from .backends import open_backend_of
+from ..runfolder.replicas import AssignedTask
 from .batches import JournalContents, JournalLine
 from .rounds import Round
-from .stage import asker, generate_stage, phase_requests
+from .stage import generate_stage, make_batches, phase_requests
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Generate; the exit code."""
-    assignment, _ = Assignment.read(arguments)
+def work(assignment: Assignment, _: Sequence[str], batches: Iterator[AssignedTask]) -> None:
+    """Generate."""
+    phase = open_phase(load_recipe(assignment.recipe), assignment.phase)
+    with assignment.held(phase.recipe):
+        requests = phase_requests(phase)
+        journal = assignment.journal(generate_stage(phase, requests), JournalLine)
+        contents = JournalContents([journal], requests.sides())
+        make_batches(phase, requests, _not_done(batches, contents), journal, contents)
 
-    def work(batches: Iterator[replicas.AssignedTask]) -> None:
-        phase = open_phase(load_recipe(assignment.recipe), assignment.phase)
-        with assignment.held(phase.recipe):
-            requests = phase_requests(phase)
-            journal = assignment.journal(generate_stage(phase, requests), JournalLine)
-            contents = JournalContents([journal], requests.sides())
-            ask = asker(phase, journal, contents)
-            with closing(open_backend_of(phase)) as backend:
-                for batch in batches:
-                    # the replica before this one may have finished it, and died before it could say so
-                    if batch.places.start not in contents.done:
-                        contents.take(map(Round.model_validate, batch.beside["rounds"]))
-                        journal.append([ask(backend, requests[batch.places.start : batch.places.stop])])
 
-    return replicas.be_replica(work, assignment.failure)
+def _not_done(batches: Iterator[AssignedTask], contents: JournalContents) -> Iterator[range]:
+    for places, beside in batches:
+        # the replica before this one may have finished it, and died before it could say so
+        if places.start not in contents.done:
+            contents.take(map(Round.model_validate, beside["rounds"]))
+            yield places
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    run_assigned(work)

@@ -4,31 +4,26 @@ from collections.abc import Iterator
 
 from ..doors import Door, blamed
 from ..errors import PluginError
-from . import chain_of_thought, python_method, shuffled, zero_shot
+from . import python_method, zero_shot
 from .backend import Reply, reply_mistake
 from .method import Job, Method
 
 CORE: dict[str, Method] = {
     "zero-shot": zero_shot.ZERO_SHOT,
-    "shuffled": shuffled.SHUFFLED,
-    "chain-of-thought": chain_of_thought.CHAIN_OF_THOUGHT,
     "python": python_method.PYTHON,
 }
 METHODS: Door[Method] = Door("methods", "method", lambda thing: isinstance(thing, Method), CORE)
 
 
-def drawn_replies(job: Job) -> list[list[Reply]]:
-    """The replies of a job's method, one for each draw of each request.
+def packaged_replies(job: Job, package: str) -> list[list[Reply]]:
+    """The replies of another package's method, one for each draw of each request.
 
     Raises:
-        PluginError: the method is another package's, and raised something or gave anything else.
+        PluginError: it raised something or gave anything else.
     """
-    summarise, package = METHODS[job.method].summarise, METHODS.package(job.method)
-    if package is None:
-        return summarise(job)
     label = f"method {job.method!r} of package {package}"
     with blamed(label):
-        replies = summarise(job)
+        replies = METHODS[job.method].summarise(job)
     if mistake := next(_mistakes(job, replies), None):
         raise PluginError(f"{label} {mistake}")
     return replies

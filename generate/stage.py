@@ -9,7 +9,7 @@ between: requests that are in the journal stay as they are, and the others are c
 import random
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from operator import not_
 from pathlib import Path
@@ -31,12 +31,12 @@ from ..runfolder.spending import spending
 from ..runfolder.stages import Counts, Receipt, Stage
 from ..runfolder.strays import begin_shard, say_strays
 from ..storage import digest, make_folder, whole_file, write_jsonl, write_record
-from .apart import generate_apart, is_apart
 from .backend import ANOTHER_MODEL, READ_IN_PART, Backend, Usage
 from .backends import NO_MODEL, open_backend_of, signature_of
-from .batches import FinishedBatch, JournalContents, JournalLine, batch_name, journals_of
+from .batches import FinishedBatch, JournalContents, JournalLine, batch_name
 from .method import AGAIN, Draw, DrawnReply, Job, draw_seed, draws
-from .methods import METHODS, drawn_replies
+from .methods import METHODS, packaged_replies
+from .replicas import generate_apart, is_apart
 from .reply_text import THOUGHT, TRAILING
 from .requests import Requests, refuse_fixed_documents
 from .rounds import KeptRounds
@@ -113,8 +113,12 @@ def generate(phase: Phase) -> tuple[Receipt, bool]:
     """
     requests = phase_requests(phase)
     stage = generate_stage(phase, requests)
-    with spending(phase.recipe.output, phase.recipe.limits.cost):
-        receipt, reused = stage.run(lambda: _work(phase, stage, requests))
+    receipt = done = stage.finished()
+    if receipt is None:
+        with spending(phase.recipe.output, phase.recipe.limits.cost), stage.begun() as end:
+            write_jsonl(phase.folder / REQUESTS, requests)
+            finish(phase, stage, requests)
+            receipt = end(_write(phase, stage, requests))
     failed = sum(row.count for row in receipt.left_out if row.what != ANSWER)
     total = receipt.counted(GenerateCounts).requests
     if failed > phase.recipe.limits.failed * total:
@@ -122,7 +126,7 @@ def generate(phase: Phase) -> tuple[Receipt, bool]:
             f"{phase.folder / FAILURES}: {failed} of {total} requests have no candidate, more than limits.failed "
             f"{phase.recipe.limits.failed} allows; the file names each reason. Mend them, or raise limits.failed"
         )
-    return receipt, reused
+    return receipt, done is not None
 
 
 def generate_shard(phase: Phase, shard: Shard) -> bool:
@@ -145,7 +149,7 @@ def generate_shard(phase: Phase, shard: Shard) -> bool:
 def not_generated(phase: Phase) -> tuple[int, int, set[Path]]:
     """How many requests are not finished, so far as journals of all processes tell, of how many; and journals that overlap."""
     requests = phase_requests(phase)
-    kept = JournalContents(journals_of(generate_stage(phase, requests)), requests.sides())
+    kept = JournalContents(generate_stage(phase, requests).journals(JournalLine), requests.sides())
     return len(requests) - len(kept.done), len(requests), kept.overlapping
 
 
@@ -185,9 +189,8 @@ def generate_stage(phase: Phase, requests: Requests) -> Stage:
     return Stage("generate", phase.folder, inputs, (REQUESTS, CANDIDATES, FAILURES, *turns))
 
 
-def _work(phase: Phase, stage: Stage, requests: Requests) -> GenerateCounts:
-    write_jsonl(phase.folder / REQUESTS, requests)
-    finish(phase, stage, requests)
+def _write(phase: Phase, stage: Stage, requests: Requests) -> GenerateCounts:
+    """Write the stage's files from its journals; what they hold."""
     counts = _GenerationCounts(requests.sides(), is_repeatable=phase.recipe.generate.server is None)
     parts = {CANDIDATES: "candidates", FAILURES: "failures", TURNS: "turns"}
     with ExitStack() as opened:
@@ -196,7 +199,7 @@ def _work(phase: Phase, stage: Stage, requests: Requests) -> GenerateCounts:
             for name, part in parts.items()
             if name in stage.outputs
         }
-        for batch in JournalContents(journals_of(stage), requests.sides()):
+        for batch in JournalContents(stage.journals(JournalLine), requests.sides()):
             counts.add(batch)
             for part, file in files.items():
                 for record in getattr(batch, part):
@@ -212,7 +215,7 @@ def finish(phase: Phase, stage: Stage, requests: Requests, shard: Shard = WHOLE)
             other batches.
     """
     section = phase.recipe.generate
-    kept = JournalContents(journals_of(stage, shard), requests.sides())
+    kept = JournalContents(stage.journals(JournalLine, shard), requests.sides())
     progress = progress_path(shard_folder(phase.recipe.output, shard) / phase.name, stage.name)
     batches = Batches(requests, section.requests_per_batch, "requests", progress, shard)
     if shard.name:
@@ -221,25 +224,31 @@ def finish(phase: Phase, stage: Stage, requests: Requests, shard: Shard = WHOLE)
         say_strays(phase, stage)
     if is_apart(phase.recipe):
         generate_apart(phase, stage, requests, batches, kept)
-    else:
+    elif open_batches := batches.open(kept.done):
         journal = Journal(stage.journal_path(shard.part()), JournalLine)
-        batches.finish(journal, kept.done, lambda: closing(open_backend_of(phase)), asker(phase, journal, kept))
+        make_batches(phase, requests, batches.counted(open_batches).through(open_batches), journal, kept)
 
 
-def asker(
-    phase: Phase, journal: Journal[JournalLine], kept: JournalContents
-) -> Callable[[Backend, Sequence[SummaryRequest]], JournalLine]:
-    """What makes the journal's line of a batch, and keeps its rounds there until it has."""
+def make_batches(
+    phase: Phase,
+    requests: Requests,
+    batches: Iterable[range],
+    journal: Journal[JournalLine],
+    contents: JournalContents,
+) -> None:
+    """Make batches in this process, whose journal keeps the rounds of each until it has the batch's own line.
+
+    To ask for the first batch is to say that the model is open, and for the next one that the last is in the journal.
+    """
     order = draws(phase.plans)
-
-    def ask(backend: Backend, batch: Sequence[SummaryRequest]) -> JournalLine:
-        ids = [request.id for request in batch]
-        rounds = KeptRounds(
-            backend, batch_name(ids), kept.rounds(ids), lambda each: journal.append([JournalLine(each)])
-        )
-        return JournalLine(make_batch(phase, rounds, batch, order))
-
-    return ask
+    with closing(open_backend_of(phase)) as backend:
+        for places in batches:
+            batch = requests[places.start : places.stop]
+            ids = [request.id for request in batch]
+            rounds = KeptRounds(
+                backend, batch_name(ids), contents.rounds(ids), lambda each: journal.append([JournalLine(each)])
+            )
+            journal.append([JournalLine(make_batch(phase, rounds, batch, order))])
 
 
 def make_batch(
@@ -249,7 +258,8 @@ def make_batch(
     recipe = phase.recipe
     seeds = [[draw_seed(recipe.name, recipe.seed, phase.name, r.id, draw) for draw in order] for r in requests]
     job, method = Job(phase.method, backend, requests, order, seeds, recipe), METHODS[phase.method]
-    replies = drawn_replies(job)
+    package = METHODS.package(phase.method)
+    replies = method.summarise(job) if package is None else packaged_replies(job, package)
     candidates: list[Candidate] = []
     failures: list[Failure] = []
     for (request, drawn), row in zip(job.drawn(), replies, strict=True):

@@ -12,10 +12,9 @@ from ..config import Recipe
 from ..config.generate import options_key
 from ..config.methods import StepFields
 from ..errors import RecipeError
-from ..prompts import FIELD, NOTHING, PromptTemplate, load_template
+from ..prompts import NOTHING, PromptTemplate, load_template
 from ..records import Message
 from ..storage import listed
-from ..text import did_you_mean
 from .methods import METHODS
 from .requests import PROMPTS, REQUEST_FIELDS, request_fields
 from .threads import FOLLOW_UP, Thread, follow_up
@@ -101,13 +100,8 @@ def step_signatures(recipe: Recipe, method: str) -> list[str]:
 
 def _mistakes(template: PromptTemplate, step: str, fields: StepFields) -> Iterator[str]:
     known = sorted(fields.known | REQUEST_FIELDS | {TASK})
-    for number, line in enumerate(template.text.splitlines(), start=1):
-        for name in FIELD.findall(line):
-            if name not in known:
-                yield (
-                    f":{number}: {{{name}}} is not a field of the step {step!r}{did_you_mean(name, known)} Fields are "
-                    f"{', '.join(known)}"
-                )
+    for number, spelling, near in template.strange_fields(known):
+        yield f":{number}: {spelling} is not a field of the step {step!r}{near} Fields are {', '.join(known)}"
     for names in (ASKED, *fields.needed):
         if template.fields.isdisjoint(names):
             either = " or ".join(f"{{{name}}}" for name in names)

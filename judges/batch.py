@@ -14,7 +14,6 @@ from ..config.needs import Against
 from ..extras import no_bars
 from ..generate.backend import Used
 from ..records import Candidate, Judgement, Record, SummaryRequest
-from ..runfolder.journal import Journal
 from ..storage import canonical_json
 from ..text import fold
 from .asking import by_model, companies, score_together
@@ -57,20 +56,6 @@ class Spent(Record):
 
 # a judge and what it is to score
 JudgeWork = tuple[Judge, Sequence[JudgeInput]]
-
-
-def judge_batch(
-    judges: Sequence[Judge],
-    candidates: Sequence[tuple[SummaryRequest, Candidate]],
-    cache: VerdictCache,
-    journal: Journal[JudgedBatch],
-) -> None:
-    """Judge candidates, each given with its request, by judges that are asked together."""
-    work = judge_work(judges, candidates)
-    batch = score_batch(work, cache)
-    # the journal comes first: a batch that was cut short is then asked in the same company again
-    journal.append([batch])
-    keep_verdicts(batch, work, cache)
 
 
 def judge_work(judges: Sequence[Judge], candidates: Sequence[tuple[SummaryRequest, Candidate]]) -> list[JudgeWork]:

@@ -6,14 +6,7 @@ from collections.abc import Mapping, Sequence
 from ..generate.backend import Usage
 from ..records import Judgement
 from ..runfolder.journal import Journal
-from ..runfolder.shards import WHOLE, Shard
-from ..runfolder.stages import Stage
 from .batch import JudgedBatch
-
-
-def journals_of(stage: Stage, shard: Shard = WHOLE) -> list[Journal[JudgedBatch]]:
-    """Those of all processes that have worked at the stage, or at a shard of it."""
-    return [Journal(path, JudgedBatch) for path in stage.journal_paths(shard.part())]
 
 
 def done_by(journals: Sequence[Journal[JudgedBatch]]) -> dict[str, set[str]]:

@@ -1,7 +1,8 @@
 """What judges have not judged yet: batches of requests with their candidates, for one process or for several."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from itertools import islice
 
 from ..records import Candidate, SummaryRequest
@@ -10,7 +11,7 @@ from ..runfolder.journal import Journal
 from ..runfolder.phases import Phase
 from ..runfolder.shards import Shard
 from .asking import companies
-from .batch import JudgedBatch, judge_batch, judge_work, keep_verdicts
+from .batch import JudgedBatch, judge_work, keep_verdicts, score_batch
 from .cache import VerdictCache
 from .judge import Judge
 
@@ -75,17 +76,28 @@ def n_new(phase: Phase, company: Sequence[Judge], pairs: Sequence[Pair], done: D
 def judge_open(
     phase: Phase,
     group: Sequence[Judge],
-    batch: Sequence[Pair],
+    batches: Iterable[Sequence[Pair]],
     done: Done,
     cache: VerdictCache,
     journal: Journal[JudgedBatch],
-) -> Counter[str]:
-    """Put what a batch lacks into the journal; how much of it is new, by judge."""
-    new: Counter[str] = Counter()
-    for company, pairs in open_pairs(phase, group, batch, done):
-        judge_batch(company, pairs, cache, journal)
-        new += n_new(phase, company, pairs, done)
-    return new
+) -> Iterator[Counter[str]]:
+    """Put what batches lack into the journal; how much of each is new, by judge, when the journal has it.
+
+    The judges hold one model together, or none, which is closed in the end.
+    """
+    with ExitStack() as models:
+        for judge in group:
+            models.callback(judge.close)
+        for batch in batches:
+            new = Counter[str]()
+            for company, pairs in open_pairs(phase, group, batch, done):
+                work = judge_work(company, pairs)
+                judged = score_batch(work, cache)
+                # the journal comes first: a batch that was cut short is then asked in the same company again
+                journal.append([judged])
+                keep_verdicts(judged, work, cache)
+                new += n_new(phase, company, pairs, done)
+            yield new
 
 
 def keep_last(

@@ -178,7 +178,7 @@ def _version(options: RubricJudge) -> int:
         return 3
     # 4, of chats of servers: at the token that is the written grade; 3: behind what their answers have in common
     server = options.backend.server
-    return 4 if server is not None and server.prompts == "messages" else 3
+    return 4 if server is not None and not server.sends_tokens else 3
 
 
 def engine_part(backend: BackendSection, model: ModelSection) -> dict[str, str]:
@@ -212,10 +212,11 @@ def rubric_template(name: str, options: RubricJudge) -> PromptTemplate:
         RecipeError: it does not exist, or its fields are not {source} and {summary}.
     """
     shipped = options.rubric if options.mode == "standard" else f"{options.rubric}-{options.mode}"
-    template = load_template(options.template or shipped, PROMPTS)
+    place = f"key 'judges.{name}.template': "
+    template = load_template(options.template or shipped, PROMPTS, place)
     if template.fields != FIELDS:
         raise RecipeError(
-            f"key 'judges.{name}.template': {template.name!r} has the fields {sorted(template.fields)}, "
+            f"{place}{template.name!r} has the fields {sorted(template.fields)}, "
             "but a rubric needs {source} and {summary}, and no others"
         )
     return template

@@ -106,3 +106,8 @@ class SharedModels:
         """Load all of them now."""
         for lazy in self._lazy.values():
             lazy.get()
+
+    def close(self) -> None:
+        """Give the memory of those that were loaded back."""
+        for lazy in self._lazy.values():
+            lazy.close()

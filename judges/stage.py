@@ -4,12 +4,12 @@ Candidates go to the judges in fixed batches of requests. Judges that ask one la
 document is run once for all of its rubrics and candidates; every other judge is asked alone. What came of a batch is one line of
 the journal, so an interrupted run redoes only the batch that was in flight, and in the same company. Judges on one model follow
 each other batch by batch. Where there are several models, or several engines of one, each is loaded by a process of its own
-(`apart`); one whose verdicts are all in the cache is never loaded.
+(`replicas`); one whose verdicts are all in the cache is never loaded.
 """
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing
+from contextlib import closing
 from operator import not_
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,6 @@ from pydantic import Field
 
 from ..errors import LeftOutError
 from ..generate.backend import ANOTHER_MODEL, READ_IN_PART, Usage
-from ..generate.server.kept import ANSWERS
 from ..records import Judgement, LeftOut, Record, SummaryRequest
 from ..runfolder.files import refuse_absent, with_candidates
 from ..runfolder.journal import Journal
@@ -30,14 +29,14 @@ from ..runfolder.stages import Counts, Receipt, Stage, left_by
 from ..runfolder.strays import begin_shard, say_strays
 from ..storage import listed, whole_file, write_record
 from . import open_judges
-from .apart import judge_apart, teams_of
 from .asking import AskingJudge, by_model
 from .batch import JudgedBatch
 from .cache import VerdictCache
-from .journals import Told, done_by, journals_of
+from .journals import Told, done_by
 from .judge import Judge
 from .open_work import Done, batches_of, judge_open, keep_last, of_others, size_of
 from .overflow import was_cut
+from .replicas import judge_apart, teams_of
 from .rubric import was_greedy, was_guided
 
 
@@ -95,7 +94,12 @@ def judge_by(phase: Phase, judges: Sequence[Judge], *, is_isolated: bool = False
             recipe's, and the resolved recipe must lie in the run folder.
     """
     stage = judge_stage(phase, judges)
-    return stage.run(lambda: _work(phase, stage, judges, apart=is_isolated))
+    if (done := stage.finished()) is not None:
+        return done, True
+    with stage.begun() as end:
+        with spending(phase.recipe.output, phase.recipe.limits.cost):
+            place = _finish(phase, stage, judges, apart=is_isolated)
+        return end(_write(phase, judges, Told(stage.journals(JudgedBatch), place))), False
 
 
 def judge_stage(phase: Phase, judges: Sequence[Judge]) -> Stage:
@@ -136,7 +140,7 @@ def judge_shard(phase: Phase, shard: Shard) -> bool:
 def not_judged(phase: Phase) -> dict[str, int]:
     """Judge -> how many requests it has not judged, so far as the journals of all processes tell; only where there are any."""
     judges = open_judges({name: phase.recipe.judges[name] for name in phase.judges})
-    done = done_by(journals_of(judge_stage(phase, judges)))
+    done = done_by(judge_stage(phase, judges).journals(JudgedBatch))
     n_open: Counter[str] = Counter()
     for request, candidates in with_candidates(phase.folder):
         n_open.update(
@@ -147,10 +151,8 @@ def not_judged(phase: Phase) -> dict[str, int]:
     return dict(n_open)
 
 
-def _work(phase: Phase, stage: Stage, judges: Sequence[Judge], *, apart: bool) -> JudgeCounts:
-    with spending(phase.recipe.output, phase.recipe.limits.cost):
-        place = _finish(phase, stage, judges, apart=apart)
-    results = Told(journals_of(stage), place)
+def _write(phase: Phase, judges: Sequence[Judge], results: Told) -> JudgeCounts:
+    """Write the stage's file of what the journals tell; what it holds."""
     counts = _JudgingCounts(judges)
     with whole_file(phase.folder / JUDGEMENTS) as file:
         for request, candidate in (pair for batch in batches_of(phase, 1) for pair in batch):
@@ -173,7 +175,7 @@ def _finish(
     """Put what the journals lack into them, of the whole stage or of a shard; the place of each request among all."""
     groups = by_model(judges)
     teams = teams_of(phase, groups) if apart else []
-    journals = journals_of(stage, shard)
+    journals = stage.journals(JudgedBatch, shard)
     done_elsewhere, done = of_others(phase, groups, shard), done_by(journals)
     if shard.name:
         sections = [f"judges.{each.name}" for each in judges]
@@ -193,26 +195,11 @@ def _finish(
         for group in groups:
             # to look for what is open is to read all candidates
             if group not in elsewhere and any(progress.is_open(each.name) for each in group):
-                _judge_here(phase, group, done, cache, journal, progress)
+                for new in judge_open(phase, group, batches_of(phase, size_of(group)), done, cache, journal):
+                    for name, n in new.items():
+                        progress.add(n, name)
     judge_apart(phase, stage, teams, done, progress, shard)
     return place
-
-
-def _judge_here(
-    phase: Phase,
-    group: Sequence[Judge],
-    done: Done,
-    cache: VerdictCache,
-    journal: Journal[JudgedBatch],
-    progress: Progress,
-) -> None:
-    """Ask judges that hold one model together, or none, in this process; the model is closed in the end."""
-    with ExitStack() as models:
-        for each in group:
-            models.callback(each.close)
-        for batch in batches_of(phase, size_of(group)):
-            for name, n in judge_open(phase, group, batch, done, cache, journal).items():
-                progress.add(n, name)
 
 
 def _progress(
@@ -318,9 +305,10 @@ def refuse_unscored(phase: Phase, receipt: Receipt) -> None:
         if unscored <= limit * (scored + unscored):
             continue
         reasons = ", ".join(f"{row.reason} ({row.side} {row.count})" for row in rows)
-        if _asks_server(phase, name):
+        models = phase.recipe.judges[name].language_models.values()
+        if cache := next(filter(None, (model.backend.traits.cache for model in models)), None):
             again = (
-                f". What servers answered stays in {ANSWERS.path}, and they are asked again only when it is forgotten: "
+                f". What servers answered stays in {cache.path}, and they are asked again only when it is forgotten: "
                 "`evenhand cache --clear` forgets all answers and judgements, EVENHAND_CACHE=FOLDER uses another cache"
             )
         mistakes.append(f"{unscored} of {scored + unscored} candidates are unscored: {reasons}")

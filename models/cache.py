@@ -14,6 +14,7 @@ from filelock import FileLock, Timeout
 
 from ..errors import EvenhandError, StorageError
 from ..storage import no_disk
+from ..text.amounts import disk_size
 
 log = logging.getLogger(__name__)
 
@@ -224,11 +225,6 @@ def refuse_full_disk(folder: Path, n_bytes: int, subject: str) -> None:
     free = shutil.disk_usage(parent).free
     if free < n_bytes:
         raise StorageError(
-            f"{subject} needs {gigabytes(n_bytes)} in {folder}, where {gigabytes(free)} are free; make room, or name a folder on "
+            f"{subject} needs {disk_size(n_bytes)} in {folder}, where {disk_size(free)} are free; make room, or name a folder on "
             "another disk with EVENHAND_CACHE"
         )
-
-
-def gigabytes(n_bytes: int) -> str:
-    """ "1.1 GB", "98 MB"."""
-    return f"{n_bytes / 1e9:.1f} GB" if n_bytes >= 1e9 else f"{n_bytes / 1e6:.0f} MB"

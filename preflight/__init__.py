@@ -15,6 +15,7 @@ from ..config.section import Check
 from ..corpora.leftovers import leftover_in_sets
 from ..corpora.values import single_valued
 from ..errors import EvenhandError, RecipeError
+from ..estimate.run_size import RunSize, phases_by_split, run_size
 from ..generate.stage import phase_requests
 from ..judges.calibration import unlike
 from ..judges.independence import overlap_warnings
@@ -23,11 +24,10 @@ from ..records import DocumentSet, SummaryRequest
 from ..runfolder.dates import run_date
 from ..runfolder.engines import idle_engines
 from ..runfolder.gpus import visible_gpus
-from ..runfolder.phases import Phase, phases
 from ..storage import listed
 from .judges import text_checks
 from .named import engine_checks, named_checks, slow_on_this_processor, whole_checks, without_chat_template
-from .room import RunSize, estimate, place_checks, prompt_checks, refuse_too_much
+from .room import place_checks, prompt_checks, refuse_too_much
 from .sets import few_sets
 from .training import Rehearsal
 from .worth import worth_checks
@@ -77,9 +77,7 @@ def preflight(recipe: Recipe, *, elsewhere: bool = False) -> RunSize:
             elsewhere=elsewhere,
         )
         # of each split; rounds draw anew, so the first stands for the others
-        first: dict[str, Phase] = {}
-        for phase in phases(recipe):
-            first.setdefault(phase.split, phase)
+        first = {split: split_phases[0] for split, split_phases in phases_by_split(recipe).items()}
         try:
             samples = {split: list(phase_requests(phase)) for split, phase in first.items()}
         except EvenhandError as error:
@@ -95,7 +93,7 @@ def preflight(recipe: Recipe, *, elsewhere: bool = False) -> RunSize:
         warn_of_report(recipe, samples.get("test", ()))
         for warning in unlike(recipe.calibration, read.values()):
             log.warning("key 'calibration': %s", warning)
-        size = estimate(recipe, samples)
+        size = run_size(recipe, samples)
         if not elsewhere:
             # which machines a Ray cluster will have is not known now
             gpus = len(visible_gpus()) if recipe.executor == LOCAL else None

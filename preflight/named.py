@@ -18,7 +18,6 @@ from ..config.section import Check
 from ..errors import EvenhandError, RecipeError
 from ..extras import missing_extra
 from ..generate.python_method import try_method
-from ..generate.server.reachability import refuse_unreachable
 from ..generate.step_prompts import refuse_step_prompts
 from ..generate.vllm_backend import PROCESSOR, converts_bfloat16
 from ..judges.combine import reward_ranges, widest_gap
@@ -239,7 +238,7 @@ def _asked_checks(engine: str, model: str, language_model: LanguageModel) -> Ite
     if language_model.backend.server is not None:
         yield Check(
             f"{engine}.server",
-            partial(refuse_unreachable, language_model.backend.server, language_model.model.name),
+            partial(language_model.backend.server.refuse_unreachable, language_model.model.name),
             is_here=True,
         )
     if language_model.backend.reads_model:

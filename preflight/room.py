@@ -13,11 +13,11 @@ from ..config import Recipe
 from ..config.model import LanguageModel
 from ..config.section import Check
 from ..errors import RecipeError
+from ..estimate.run_size import RunSize
 from ..extras import need
 from ..generate.method import MethodStep, text_of
 from ..generate.methods import METHODS
 from ..generate.requests import refuse_no_room
-from ..generate.server.kept import ANSWERS
 from ..judges import JUDGES
 from ..judges.batch import reference_text
 from ..judges.cache import JUDGEMENTS
@@ -25,8 +25,9 @@ from ..judges.embeddings import EMBEDDINGS
 from ..judges.judge import PromptNeeds
 from ..models import cache_folder, file_at_hand
 from ..records import SummaryRequest
-from ..runfolder.phases import Phase, phases
+from ..runfolder.phases import PAIRS, Phase, phases
 from ..storage import is_writable, local_path, read_json
+from ..text.amounts import disk_size
 from ..train.launch import accelerate_config, is_zero3, loses_passes, n_processes
 from ..train.options import accumulation, refuse_passes, trainer_options
 from ..train.reference import REFERENCE_LOGPS
@@ -36,16 +37,10 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-# tokens that a summary is taken to have, where its plan allows more
-USUAL_TOKENS = 128
-# bytes on disk: of a token (its id, and its text twice), of what else is said of a candidate, of a judgement
-PER_TOKEN, PER_CANDIDATE, PER_JUDGEMENT = 17, 700, 350
 # tokens of a template that may be one with those of what is filled in
 MERGED = 8
 # of texts that stand alone
 NONE: Mapping[str, int] = {}
-# a request is written with its documents and its prompt, and its documents stand in the prompt
-PER_CHARACTER = 2.2
 
 
 def place_checks(recipe: Recipe) -> Iterator[Check]:
@@ -60,7 +55,7 @@ def place_checks(recipe: Recipe) -> Iterator[Check]:
     used = {
         JUDGEMENTS: True,
         EMBEDDINGS: True,
-        ANSWERS: bool(recipe.servers),
+        **{cache: True for backend in recipe.backends.values() if (cache := backend.traits.cache)},
         REFERENCE_LOGPS: recipe.rounds > 0 and bool(recipe.trainer.get("precompute_ref_log_probs")),
     }
     yield from (Check("EVENHAND_CACHE", cache.check, is_here=True) for cache, is_used in used.items() if is_used)
@@ -82,46 +77,6 @@ def _existing(path: Path) -> Path:
     return path
 
 
-@dataclass(frozen=True)
-class RunSize:
-    """What a run will make, about."""
-
-    candidates: int
-    # generated tokens of the candidates, at most
-    most_tokens: int
-    # of files in the run folder, with summaries of usual length
-    bytes: int
-    # of one phase, by split
-    n_requests: Mapping[str, int]
-
-    def __str__(self) -> str:
-        return f"{self.candidates:,} candidates of at most {self.most_tokens:,} tokens, about {readable(self.bytes)}"
-
-
-def estimate(recipe: Recipe, samples: Mapping[str, Sequence[SummaryRequest]]) -> RunSize:
-    """What a run will make.
-
-    Args:
-        recipe: its plans say how much a request takes.
-        samples: the requests of one phase of each split.
-    """
-    characters = {split: sum(map(len, _prompts(requests).values())) for split, requests in samples.items()}
-    n_bytes, n_candidates, most_tokens = 0.0, 0, 0
-    for phase in phases(recipe):
-        if phase.split not in samples:
-            continue
-        n = len(samples[phase.split])
-        plans, per_request = phase.plans.values(), phase.n_candidates
-        n_candidates += n * per_request
-        most_tokens += n * sum(plan.candidates * plan.max_tokens for plan in plans)
-        usual = sum(plan.candidates * min(plan.max_tokens, USUAL_TOKENS) for plan in plans)
-        n_bytes += n * (usual * PER_TOKEN + per_request * (PER_CANDIDATE + PER_JUDGEMENT * len(phase.judges)))
-        n_bytes += PER_CHARACTER * characters[phase.split]
-    return RunSize(
-        n_candidates, most_tokens, round(n_bytes), {split: len(requests) for split, requests in samples.items()}
-    )
-
-
 def refuse_too_much(recipe: Recipe, size: RunSize) -> None:
     """Refuse a run whose files the disk cannot hold.
 
@@ -129,20 +84,12 @@ def refuse_too_much(recipe: Recipe, size: RunSize) -> None:
         RecipeError: what is free, and what would be needed.
     """
     free = shutil.disk_usage(_existing(recipe.output)).free
-    if size.bytes > free:
+    # there may be fewer pairs
+    if sum(n_bytes for name, n_bytes in size.files.items() if name != PAIRS) > free:
         raise RecipeError(
-            f"key 'generate.plans': the run would make {size}, and {readable(free)} are free at {recipe.output}; ask for fewer "
+            f"key 'generate.plans': the run would make {size}, and {disk_size(free)} are free at {recipe.output}; ask for fewer "
             "candidates or requests (corpus.train.sample), or choose another output"
         )
-
-
-def readable(n_bytes: float) -> str:
-    """A size as people read it: "3.4 GB"."""
-    for unit in ("bytes", "kB", "MB", "GB", "TB"):
-        if n_bytes < 1000 or unit == "TB":
-            break
-        n_bytes /= 1000
-    return f"{n_bytes:,.0f} {unit}" if n_bytes >= 100 or unit == "bytes" else f"{n_bytes:.1f} {unit}"
 
 
 def prompt_checks(phase: Phase, requests: Sequence[SummaryRequest]) -> Iterator[Check]:

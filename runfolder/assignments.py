@@ -1,11 +1,17 @@
-"""What a replica is told when it is started: its stage, and the name of its journal. Parent and child have it from here."""
+"""Work of a stage in processes of its own: what they run and need, who gives them a place, and what each is told.
+
+A `StageTask` is what the processes of one model do. The place is what the recipe's `executor` names: this machine, whose GPUs are
+shared out, or one of `places`. A process is told its stage and the name of its own journal; the stage reads all journals.
+"""
 
 import os
+import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple, Self, TypeVar
+from typing import NamedTuple, NoReturn, Self, TypeVar
 from uuid import uuid4
 
 from pydantic import BaseModel
@@ -13,9 +19,11 @@ from pydantic import BaseModel
 from ..config import Recipe
 from ..config.model import LOCAL
 from ..errors import StorageError
+from .engines import Engines, waves
 from .journal import Journal
 from .phases import Phase, hold_run, resolved_recipe
 from .processes import failure_path
+from .replicas import AssignedTask, Outcome, Queue, ReplicaTask, Start, be_replica, work_off
 from .shards import Shard, read_shard
 from .stages import Stage
 from .workers import Command
@@ -122,3 +130,49 @@ def refuse_unseen(n_unseen: Callable[[], int], folder: Path, patience: float = P
                 "run folder on a disk that all machines share? The same command does them again"
             )
         time.sleep(POLL_SECONDS)
+
+
+class StageTask(NamedTuple):
+    """What the processes of one model do for a stage."""
+
+    # names them, and with them their journals
+    name: str
+    # that each of them runs, see `run_assigned`, and what it is told besides its assignment
+    module: str
+    options: Sequence[str]
+    # what they need
+    engines: Engines
+    batches: Sequence[ReplicaTask]
+    # whose processes they are, as errors say it
+    owner: str = "an engine"
+
+
+def hand_out(
+    phase: Phase, stage: Stage, shard: Shard, tasks: Sequence[StageTask], n_unseen: Callable[[], int]
+) -> Generator[Outcome, None, None]:
+    """Have processes do tasks, those whose engines have room together side by side; what came of each batch, as it comes.
+
+    Raises:
+        EvenhandError: what a process refused.
+        ModelError: they died over one batch after the other.
+        StorageError: the resolved recipe is not in the run folder, or see `refuse_unseen`.
+    """
+    executor = phase.recipe.executor
+    for wave in waves([task.engines for task in tasks], executor) if tasks else ():
+        queues = []
+        for place, launches in wave:
+            task = tasks[place]
+            command = commands(phase, stage, shard, task.module, *task.options)
+            names = [f"{task.name}-{number}" for number in range(1, len(launches) + 1)]
+            starts = [Start(command, *started, task.owner) for started in zip(names, launches, strict=True)]
+            queues.append(Queue(task.batches, starts))
+        with closing(work_off(*queues)) as outcomes:
+            yield from outcomes
+    if tasks and executor != LOCAL:
+        refuse_unseen(n_unseen, phase.folder)
+
+
+def run_assigned(work: Callable[[Assignment, Sequence[str], Iterator[AssignedTask]], None]) -> NoReturn:
+    """Be a process of a task: do the work of the assignment that its command line holds, with the options that follow it."""
+    assignment, options = Assignment.read(sys.argv[1:])
+    sys.exit(be_replica(partial(work, assignment, options), assignment.failure))

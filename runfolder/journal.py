@@ -11,7 +11,6 @@ import hashlib
 import os
 import re
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
@@ -28,7 +27,6 @@ from .shards import WHOLE, Shard
 
 R = TypeVar("R", bound=BaseModel)
 T = TypeVar("T")
-E = TypeVar("E")
 
 LINE = re.compile(rb'\{"line":([0-9]{1,18}),"digest":"([0-9a-f]{16})","record":(.+)\}\n')
 # how every line begins; those of versions that kept no digest begin otherwise
@@ -257,27 +255,3 @@ class Batches(Generic[T]):
         """Progress in items: at first all are done but those of these batches."""
         n = sum(map(self._is_mine, range(len(self.items))))
         return Progress(self.progress, self.unit, {"": n}, {"": n - sum(map(len, batches))})
-
-    def finish(
-        self,
-        journal: Journal[R],
-        done: Container[int],
-        opened: Callable[[], AbstractContextManager[E]],
-        ask: Callable[[E, Sequence[T]], R],
-    ) -> None:
-        """Ask for what is not done yet, and put each finished batch into the journal.
-
-        Args:
-            journal: of the stage; what an interrupted run left there stays as it is.
-            done: places that the stage's journals have, see `open`.
-            opened: opens what is asked; not called where nothing is left.
-            ask: what comes of a batch.
-        """
-        batches = self.open(done)
-        if not batches:
-            return
-        progress = self.counted(batches)
-        with opened() as engine:
-            for batch in batches:
-                journal.append([ask(engine, self.of(batch))])
-                progress.add(len(batch))

@@ -30,7 +30,7 @@ from pydantic import BaseModel
 
 from .. import errors
 from ..errors import DataError, EvenhandError, RecipeError, StorageError
-from ..extras import VERBOSITY, start_logging, verbosity
+from ..extras import VERBOSITY, verbosity
 from ..storage import TEMPORARY, make_folder, parse_line, read_text, write_json
 from ..text.json_text import parse_json
 from .own_files import is_own, open_no_link, open_own, part_names
@@ -384,39 +384,19 @@ def _start(argv: Sequence[str], output: BinaryIO) -> "subprocess.Popen[bytes]":
         ) from error
 
 
-def run_attached(argv: Sequence[str], **variables: str) -> int:
+def run_attached(argv: Sequence[str], failure: Path, **variables: str) -> int:
     """Run a command to its end with this process's output for its own; the exit status, below 0 the signal that ended it.
-
-    Args:
-        argv: the command.
-        variables: of its environment, beside this process's own.
 
     Raises:
         OSError: it cannot be started.
+        EvenhandError: what it refused and left in the file `failure`.
     """
+    failure.unlink(missing_ok=True)
     with subprocess.Popen(argv, stdin=subprocess.PIPE, env=followed_environment() | variables) as process:
-        return process.wait()
-
-
-def as_child(work: Callable[[], None], failure: Path, hear: Callable[[bytes], object] | None = None) -> int:
-    """Do the work of a stage's process; the exit code. A refusal is left where the parent looks for it.
-
-    Args:
-        work: what it is there for.
-        failure: see `failure_path`.
-        hear: gets each line that the parent says meanwhile.
-    """
-    follow_parent(hear)
-    share_processor()
-    start_logging()
-    try:
-        work()
-    except EvenhandError as error:
-        report_failure(failure, error)
-        return error.exit_code
-    except KeyboardInterrupt:
-        return 130
-    return 0
+        code = process.wait()
+    if code != 0 and (refused := read_failure(failure)):
+        raise refused
+    return code
 
 
 def failure_path(folder: Path, stage: str) -> Path:

@@ -1,7 +1,7 @@
 """How far a stage is, for whoever watches it: a small file beside its journal says how much of the work is in the journal."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from ..errors import DataError, StorageError
@@ -47,6 +47,12 @@ class Progress:
         done[part] += n
         if done == self._tally.total or time.monotonic() - self._written > PAUSE:
             self._write()
+
+    def through(self, batches: Iterable[range]) -> Iterator[range]:
+        """The batches one after another; to ask for the next one is to say that the journal has the last one."""
+        for batch in batches:
+            yield batch
+            self.add(len(batch))
 
     def _write(self) -> None:
         write_text(self._path, self._tally.model_dump_json())

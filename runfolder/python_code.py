@@ -13,10 +13,9 @@ import subprocess
 import sys
 import threading
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from queue import SimpleQueue
 from tempfile import TemporaryDirectory
 from types import ModuleType
 from typing import Any
@@ -26,8 +25,7 @@ from ..errors import EvenhandError, JudgeError, RecipeError
 from ..storage import read_bytes
 from ..text import did_you_mean, some_of
 from .own_functions import MOST_TEXT, Answer, CallForm, Refused, answers, calling
-from .processes import as_child
-from .workers import END, Command, LocalWorker
+from .workers import Command, LocalWorker, as_child
 
 # seconds that a file has to be imported
 START_SECONDS = 120.0
@@ -206,18 +204,10 @@ def _library(error: BaseException) -> str:
 def main(arguments: Sequence[str]) -> int:
     """Be the process; the exit code."""
     failure, file, digest, function, forms = arguments
-    replies = os.dup(1)
-    # what the function prints is no answer
-    os.dup2(2, 1)
     # all that the function starts ends with it
     os.setpgid(0, 0)
-    os.register_at_fork(after_in_child=lambda: os.close(replies))
-    messages = SimpleQueue[bytes]()
 
-    def reply(value: Any) -> None:
-        os.write(replies, json.dumps(value).encode() + b"\n")
-
-    def work() -> None:
+    def work(messages: Iterator[Any], answer: Callable[[Any], object]) -> None:
         label = f"{file}:{function}"
         try:
             call = calling(
@@ -225,11 +215,11 @@ def main(arguments: Sequence[str]) -> int:
             )
         except Refused as error:
             raise RecipeError(str(error)) from error
-        reply({"is_batch": call.form.is_batch})
-        while (line := messages.get()) != END:
-            reply(answers(call, json.loads(line)))
+        answer({"is_batch": call.form.is_batch})
+        for rows in messages:
+            answer(answers(call, rows))
 
-    return as_child(work, Path(failure), hear=messages.put)
+    return as_child(work, Path(failure))
 
 
 if __name__ == "__main__":

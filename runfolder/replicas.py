@@ -12,7 +12,6 @@ finished in between. A refusal is another matter: it would come again, and ends 
 
 import json
 import logging
-import os
 import threading
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -22,9 +21,8 @@ from queue import SimpleQueue
 from typing import Any, NamedTuple
 
 from ..errors import ModelError
-from .processes import as_child
 from .timing import Part, account, book
-from .workers import END, Command, Death, Launch, LocalWorker, PlaceLostError, Worker
+from .workers import Command, Death, Launch, LocalWorker, PlaceLostError, Worker, as_child
 
 log = logging.getLogger(__name__)
 
@@ -378,22 +376,20 @@ def be_replica(work: Callable[[Iterator[AssignedTask]], None], failure: Path) ->
             journal, and to ask for the first one that the engine is open.
         failure: where a refusal is left.
     """
-    answers, batches = os.dup(1), SimpleQueue[bytes]()
-    # what libraries print is no answer
-    os.dup2(2, 1)
 
-    def read() -> None:
+    def read(messages: Iterator[Any], answer: Callable[[Any], object]) -> None:
         with account() as spent:
-            work(_batches(batches, answers, spent))
+            work(_batches(messages, answer, spent))
 
-    return as_child(read, failure, hear=batches.put)
+    return as_child(read, failure)
 
 
-def _batches(lines: "SimpleQueue[bytes]", answers: int, spent: dict[str, float]) -> Iterator[AssignedTask]:
+def _batches(
+    messages: Iterator[Any], answer: Callable[[Any], object], spent: dict[str, float]
+) -> Iterator[AssignedTask]:
     # ready; what it took to be so is in the answer to the first batch
-    os.write(answers, b"{}\n")
-    while (line := lines.get()) != END:
-        start, stop, extras = json.loads(line)
-        yield AssignedTask(range(start, stop), extras)
-        os.write(answers, json.dumps(spent).encode() + b"\n")
+    answer({})
+    for start, stop, beside in messages:
+        yield AssignedTask(range(start, stop), beside)
+        answer(spent)
         spent.clear()

@@ -9,7 +9,8 @@ import logging
 import re
 import shutil
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self, TypeVar
@@ -21,12 +22,15 @@ from ..extras import installed_versions
 from ..records import LeftOut
 from ..storage import digest, explained, file_digest, listed, make_folder, parse_line, read_text, write_json
 from ..text.shown import shortened
+from .journal import Journal
 from .progress import progress_path
+from .shards import WHOLE, Shard
 from .timing import account
 
 log = logging.getLogger(__name__)
 
 C = TypeVar("C", bound="Counts")
+R = TypeVar("R", bound=BaseModel)
 
 # a stage, a digest, a file or a folder
 PLAIN = re.compile(r"(?!\.\.?\Z)[\w.-]+")
@@ -122,6 +126,10 @@ class Stage:
         """The journals that are there, of all processes that have worked at the stage or at a part of it."""
         return _journal_paths(self.folder, self.name, self.key, part)
 
+    def journals(self, line: type[R], shard: Shard = WHOLE) -> list[Journal[R]]:
+        """The journals that are there, of all processes that have worked at the stage or at a shard of it."""
+        return [Journal(path, line) for path in self.journal_paths(shard.part())]
+
     @property
     def progress_path(self) -> Path:
         """Where the stage may say how far it is. Gone once the stage is done."""
@@ -141,35 +149,53 @@ class Stage:
     def run(self, work: Callable[[], Counts]) -> tuple[Receipt, bool]:
         """Do the work unless it is done; the receipt and whether the work was reused.
 
+        Raises:
+            StorageError: the folder cannot be written.
+        """
+        if (done := self.finished()) is not None:
+            return done, True
+        with self.begun() as end:
+            return end(work()), False
+
+    def finished(self) -> Receipt | None:
+        """The receipt where nothing is left to do; what was kept while the work was under way is removed then."""
+        done = self.receipt()
+        if done is not None:
+            forget_journal(self.folder, done)
+        return done
+
+    @contextmanager
+    def begun(self) -> Iterator[Callable[[Counts], Receipt]]:
+        """Stand around the stage's work; what it yields takes what was counted when all files are there, and gives the receipt.
+
         Nothing else may work in the run folder meanwhile; see `processes.hold`.
 
         Raises:
             StorageError: the folder cannot be written.
         """
-        done = self.receipt()
-        if done is not None:
-            forget_journal(self.folder, done)
-            return done, True
         make_folder(self.folder)
         make_folder(self.receipt_path.parent)
         self.progress_path.unlink(missing_ok=True)
         self._put_aside()
         start = time.monotonic()
+
+        def end(counts: Counts) -> Receipt:
+            seconds = time.monotonic() - start
+            receipt = Receipt(
+                stage=self.name,
+                inputs=self.key,
+                outputs={name: file_digest(self.folder / name) for name in self.outputs},
+                seconds=round(seconds, 3),
+                spent={part: round(value, 3) for part, value in spent.items()},
+                counts=counts.model_dump(mode="json"),
+                versions=installed_versions(RECORDED),
+            )
+            write_json(self.receipt_path, receipt.model_dump(mode="json"))
+            forget_journal(self.folder, receipt)
+            return receipt
+
         with account() as spent:
-            counts = work()
-        seconds = time.monotonic() - start
-        receipt = Receipt(
-            stage=self.name,
-            inputs=self.key,
-            outputs={name: file_digest(self.folder / name) for name in self.outputs},
-            seconds=round(seconds, 3),
-            spent={part: round(value, 3) for part, value in spent.items()},
-            counts=counts.model_dump(mode="json"),
-            versions=installed_versions(RECORDED),
-        )
-        write_json(self.receipt_path, receipt.model_dump(mode="json"))
-        forget_journal(self.folder, receipt)
-        return receipt, False
+            yield end
 
     def adopt(self, folder: Path) -> bool:
         """Take over a copy of what this stage left in another folder, where it finished with these very inputs.

@@ -1,20 +1,31 @@
-"""Processes of a stage that wait for batches: how one is started and told, and what it says, on this machine.
+"""Processes that wait for what they are told, on this machine: how one is started and asked, and how it hears and answers.
 
-A line of JSON by standard input is a batch, and closing it ends the process at once. A line of standard output says that the
-batch is in the journal. What `places` has does the same elsewhere.
+A line of JSON by standard input is a batch or a call, and closing it ends the process at once. A line of standard output is the
+answer: of a batch, that it is in the journal. What `places` has does the same elsewhere.
 """
 
 import json
+import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from queue import SimpleQueue
+from typing import Any, NamedTuple, Protocol
 
-from .processes import PATIENCE_SECONDS, followed_environment, read_failure
+from ..errors import EvenhandError
+from ..extras import start_logging
+from .processes import (
+    PATIENCE_SECONDS,
+    follow_parent,
+    followed_environment,
+    read_failure,
+    report_failure,
+    share_processor,
+)
 from .timing import Part
 
 # what ends a process when nothing is left
@@ -179,3 +190,30 @@ class LocalWorker:
         # what it was told last may never have reached it
         with suppress(BrokenPipeError):
             self._process.stdin.close()
+
+
+def as_child(work: Callable[[Iterator[Any], Callable[[Any], object]], None], failure: Path) -> int:
+    """Do the work of a `LocalWorker`'s process; the exit code. A refusal is left where the parent looks for it.
+
+    Args:
+        work: gets what the parent says, line by line, and what answers it; the first answer says that the process is ready.
+        failure: see `failure_path`.
+    """
+    answers, lines, own = os.dup(1), SimpleQueue[bytes](), os.getpid()
+    # what libraries print is no answer, and a process that is forked has none to give
+    os.dup2(2, 1)
+    os.register_at_fork(after_in_child=lambda: os.close(answers) if os.getppid() == own else None)
+    follow_parent(lines.put)
+    share_processor()
+    start_logging()
+    try:
+        work(
+            map(json.loads, iter(lines.get, END)),
+            lambda answer: os.write(answers, json.dumps(answer).encode() + b"\n"),
+        )
+    except EvenhandError as error:
+        report_failure(failure, error)
+        return error.exit_code
+    except KeyboardInterrupt:
+        return 130
+    return 0

@@ -9,6 +9,8 @@ WIDER = "document.documentElement.scrollWidth - document.documentElement.clientW
 COLOURS = "[getComputedStyle(document.body).color, getComputedStyle(document.body).backgroundColor]"
 OPEN = "document.querySelectorAll('details').forEach(each => each.open = true)"
 CLOSE = "document.querySelectorAll('details').forEach(each => each.open = false)"
+# a name that is to become no markup, and to be broken
+EVIL = "<b>a_name</b>_that_goes_on_and_on_without_a_place_to_break|`x`"
 # what stays folded on paper, but for the help of a page that people work in
 FOLDED = "[...document.querySelectorAll('details:not(#help) > :not(summary)')].filter(each => !each.checkVisibility()).length"
 # on a phone rows become cards, on paper they stay rows

@@ -20,6 +20,8 @@ from evenhand.runfolder.processes import share_processor
 
 pytest_plugins = ("fake_runs", "judge_models", "own_verbosity")
 share_processor()
+# what tests of a plug-in share lies beside them
+sys.path += map(str, Path(__file__).parent.glob("plugins/*/"))
 # numpy's products are small here: a second thread gains nothing, and spins where it waits on processors that other tests need
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
@@ -30,7 +32,6 @@ os.environ.setdefault("VLLM_CPU_KVCACHE_SPACE", "1")
 hypothesis.settings.register_profile("evenhand", deadline=None)
 hypothesis.settings.load_profile("evenhand")
 
-PLUGINS = Path(__file__).parents[1] / "plugins"
 CHAT_TEMPLATE = (
     "{% for m in messages %}<|im_start|>{{ m['role'] }}\n{{ m['content'] }}<|im_end|>\n{% endfor %}"
     "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
@@ -44,19 +45,11 @@ def pytest_configure() -> None:
             os.environ["EVENHAND_NLTK"] = str(folder)
 
 
-def pytest_ignore_collect(collection_path: Path) -> bool | None:
-    """Where plugins/ is deleted, tests that import from it are left out; of others nothing is said here."""
-    is_left_out = (
-        not PLUGINS.is_dir() and collection_path.suffix == ".py" and b"evenhand.plugins" in collection_path.read_bytes()
-    )
-    return True if is_left_out else None
-
-
 def pytest_itemcollected(item: pytest.Item) -> None:
     """The fixture of a need's name is a need, too; `-m data` selects the tests of data that $EVENHAND_TEST_DATA may name."""
     for name in set(needs.NEEDS).intersection(getattr(item, "fixturenames", ())):
         item.add_marker(pytest.mark.needs(name))
-    if any(needs.NEEDS[name].is_data for name in _needs_of(item)):
+    if any(needs.need_of(name).is_data for name in _needs_of(item)):
         item.add_marker("data")
     if item.get_closest_marker("slow") and not is_sampled(str(item.path.relative_to(Path(__file__).parent)), item.name):
         item.add_marker("beyond")

@@ -154,9 +154,6 @@ def _import_all() -> None:
     import evenhand.evaluation.report.comparison.page
     import evenhand.evaluation.report.comparison.runs
     import evenhand.loop
-    import evenhand.plugins.bias.study
-    import evenhand.plugins.bias.verbs
-    import evenhand.plugins.controlled
     import evenhand.preflight  # noqa: F401
 
 

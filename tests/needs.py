@@ -16,7 +16,6 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-import slurm_cluster
 from filelock import FileLock
 
 from evenhand.errors import EvenhandError
@@ -24,8 +23,10 @@ from evenhand.fairness.groups.tokens import PLACES, open_nltk
 from evenhand.models.nltk_data import fetch_nltk, nltk_folder
 
 SETTING = "EVENHAND_TEST_DATA"
-UNPACKED = Path(__file__).parents[1] / ".pytest_cache" / "nltk"
+ROOT = Path(__file__).parents[1]
+UNPACKED = ROOT / ".pytest_cache" / "nltk"
 BY_COMMAND = "python tests/needs.py"
+SLURM = ("munged", "slurmctld", "slurmd", "sbatch", "srun")
 
 
 @dataclass(frozen=True)
@@ -42,10 +43,17 @@ class Need:
     is_data: bool = False
 
 
+def need_of(name: str) -> Need:
+    """The need of this name; "plugins/debate" is one of evenhand's own plug-ins."""
+    if name.startswith("plugins/"):
+        return Need(name, lambda: "" if (ROOT / name / "__init__.py").is_file() else "it is not here")
+    return NEEDS[name]
+
+
 @cache
 def reason(name: str) -> str:
     """Why a test that has this need is skipped; "" where it is not."""
-    need = NEEDS[name]
+    need = need_of(name)
     why = need.lacking()
     return why and f"needs {need.what}: {why}"
 
@@ -110,7 +118,7 @@ def _chromium_is_lacking() -> str:
 
 
 def _slurm_is_lacking() -> str:
-    absent = slurm_cluster.missing()
+    absent = [name for name in SLURM if shutil.which(name) is None] + ([] if os.geteuid() == 0 else ["root's rights"])
     return f"{', '.join(absent)} not here; as root, {BY_COMMAND}" if absent else ""
 
 

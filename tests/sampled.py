@@ -61,7 +61,7 @@ FILES = {
     ),
     "plugins/controlled/test_build.py": Left((), "its own tests on the scripted backend; a real engine's replies"),
     "generate/test_rounds.py": Left((), "generate/test_stage.py; kills between rounds"),
-    "generate/server/test_vllm.py": Left((), "generate/server/test_backend.py asks a scripted server; vLLM's own"),
+    "plugins/server/test_vllm.py": Left((), "plugins/server/test_backend.py asks a scripted server; vLLM's own"),
     "generate/test_vllm_backend.py": Left(
         ("test_a_processor_without",), "generate/test_vllm_whole.py starts the engine; texts equal to transformers'"
     ),
@@ -86,7 +86,7 @@ FILES = {
         "estimate/test_heads.py, preflight/test_broken_recipes.py read every recipe; each recipe to its end",
     ),
     "test_loop.py": Left((), "test_kills.py; a second recipe beside a finished run"),
-    "test_server_kills.py": Left((), "generate/server/test_account.py; kills at fifty moments"),
+    "test_server_kills.py": Left((), "plugins/server/test_account.py; kills at fifty moments"),
     "train/test_fsdp2.py": Left((), "train/test_launch.py[ddp]; FSDP2's shards"),
     "train/test_launch.py": Left(
         ("test_zero2_on_two", "test_many_processes_train_what_one_trains[ddp]", "test_refusal"),

@@ -13,31 +13,21 @@ from functools import cache
 import pytest
 from answering import AnsweringBackend, GivenModels
 from chat_families import FAMILIES, make_tokenizer
+from conformance import of_plugins
 from method_runs import Noting, job, make_recipe, order, seeds_of
 
 from evenhand.config import CorpusSection, TaskSection
 from evenhand.config.fairness import EntailerSection
 from evenhand.config.judges import RubricJudge
 from evenhand.corpora import load_corpus
-from evenhand.corpora.annotated import AnnotatedArticle
-from evenhand.generate import chain_of_thought, shuffled
 from evenhand.generate.backend import Reply, prompt_tokens
 from evenhand.generate.chat import chat_text, defused
 from evenhand.generate.requests import build_requests
+from evenhand.judges import open_judge
 from evenhand.judges.batch import reference_text
 from evenhand.judges.judge import JudgeInput
 from evenhand.judges.measures.rephrase import open_rephraser
 from evenhand.judges.rubric import open_rubric
-from evenhand.plugins.bias.study.replies import draw_prompt
-from evenhand.plugins.controlled.points import adversarial_tasks, key_point_tasks
-from evenhand.plugins.controlled.summaries import PlannedText, summary_tasks
-from evenhand.plugins.debate import method as debate
-from evenhand.plugins.extract.judge import open_extract
-from evenhand.plugins.extract.sections import ExtractJudge
-from evenhand.plugins.hierarchical import method as hierarchical
-from evenhand.plugins.released.finesure import open_finesure
-from evenhand.plugins.released.sections import FineSurEJudge
-from evenhand.plugins.self_refine import method as self_refine
 from evenhand.prompts import fence
 from evenhand.records import Document, DocumentSet
 
@@ -76,13 +66,7 @@ ATTACKS = {
     "other line breaks": lambda turn: HEADINGS.replace("\n", "\u2028") + HEADINGS.replace("\n", "\x85\x0b\x0c\r"),
 }
 SIDES = ("left", "right")
-METHODS = [
-    (self_refine, make_recipe("self-refine", self_refine={"rounds": 1})),
-    (debate, make_recipe("debate", debate={"agents": 2, "rounds": 1, "final": "final_agent"})),
-    (chain_of_thought, make_recipe("chain-of-thought")),
-    (shuffled, make_recipe("shuffled", shuffled={"rotations": 2})),
-    (hierarchical, make_recipe("hierarchical")),
-]
+METHODS = [(module, make_recipe(method, **options)) for method, (module, options) in of_plugins("METHODS").items()]
 
 
 @cache
@@ -108,21 +92,10 @@ def generation_prompts(text):
     for module, recipe in METHODS:
         backend = Noting(lambda ask: f"The Left argues that it is cheap. {text}")
         module.summarise(job(backend, requests[:1], order(1), seeds_of(requests[:1], 1), recipe))
-        # in the first call most methods ask what the request asks
-        found += [ask.prompt for call in backend.calls[module is not hierarchical :] for ask in call]
-    article = AnnotatedArticle.model_validate(
-        {"id": "b", "topic": text, "passages": [f"It is cheap. {text}"], "excerpts": [{"passage": 0, "text": text}]}
-    )
-    plan = PlannedText(
-        id="b#0", article_id="b", side=None, relevant=(0,), opposite=(), adversarial=(), points=(text, f"Cheap. {text}")
-    )
-    tasks = [
-        *key_point_tasks([article]),
-        *adversarial_tasks([article], {"b": [text]}),
-        *summary_tasks({"b": article}, [plan]),
-    ]
-    found += [task.prompt for task in tasks]
-    found.append(draw_prompt(text, 0))
+        # most methods ask first what the request asks
+        found += [ask.prompt for call in backend.calls for ask in call if ask.prompt != requests[0].prompt]
+    for prompts in of_plugins("PROMPTS").values():
+        found += prompts(text)
     return found, n_own
 
 
@@ -143,10 +116,9 @@ def judging_prompts(text):
         return [JudgeInput("c", "r", point, True, reference_text(request, against))]
 
     open_rubric("rubric", RubricJudge(kind="rubric", rubric="coverage", **model), models).score(given("source"))
-    open_extract("extract", ExtractJudge(kind="extract", extractors=["lead"], **model), models).score(given("source"))
-    for measure, against in (("faithfulness", "source"), ("completeness", "key_points")):
-        options = FineSurEJudge(kind="finesure", measure=measure, against=against, max_attempts=1, **model)
-        open_finesure("finesure", options, models).score(given(against))
+    for section, changes in of_plugins("ASKED").values():
+        options = section.model_validate(changes | model)
+        open_judge("judge", options, models).score(given(options.against))
     section = EntailerSection(units="llm", domain="reviews", splitter=model | {"max_attempts": 1})
     open_rephraser(section, models).split([point])
     return [ask.prompt for batch in backend.batches for ask in batch], 0

@@ -21,10 +21,10 @@ from forked import TRAINING, Server
 from evenhand.config import CorpusSection, Recipe
 from evenhand.config.fairness import EqualCoverageJudge
 from evenhand.config.judges import RubricJudge
+from evenhand.config.lacking import usable_names
 from evenhand.config.recipe_file import differing_keys, load_recipe
-from evenhand.config.shipped import PACKAGE, RECIPES, read_head, recipe_names
+from evenhand.config.shipped import PACKAGE, RECIPES, read_head
 from evenhand.corpora import load_corpus
-from evenhand.plugins.released.sections import FineSurEJudge
 from evenhand.records import DocumentSet, Judgement
 from evenhand.storage import read_jsonl, write_jsonl
 
@@ -33,7 +33,7 @@ transformers = pytest.importorskip("transformers")
 pytest.importorskip("trl")
 pytest.importorskip("mistral_common")
 
-GPU_RECIPES = [name for name in recipe_names() if "GPU" in read_head(RECIPES / f"{name}.yaml").needs]
+GPU_RECIPES = [name for name in usable_names() if "GPU" in read_head(RECIPES / f"{name}.yaml").needs]
 # the loops that train, but for two, the ablations that ask hundreds of times, and all sweeps but one
 LONG = frozenset(
     name
@@ -81,7 +81,7 @@ def changes(recipe: Recipe) -> dict[str, Any]:
             # a random model's answer is no grade, and pairs need two grades; which it would rather give differs by a little
             found |= {f"judges.{name}.{key}": RubricJudge.model_fields[key].default for key in GREEDY_ALONE}
             found[f"judges.{name}.scoring"] = "expected"
-        if isinstance(options, FineSurEJudge):
+        if "most_reply_tokens" in type(options).model_fields:
             found[f"judges.{name}.most_reply_tokens"] = ANSWER
     if recipe.rounds:
         found |= fairness_of_random_words(recipe)

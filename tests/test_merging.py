@@ -15,9 +15,8 @@ from evenhand.config.recipe_file import dump_recipe
 from evenhand.errors import DataError, RecipeError, StorageError
 from evenhand.generate.stage import generate, generate_shard
 from evenhand.judges.stage import judge, judge_shard
-from evenhand.loop import plan, work_in
+from evenhand.loop import work_in
 from evenhand.phase_stages import merge
-from evenhand.plugins.slurm.slurm import Nodes, jobs
 from evenhand.runfolder.phases import CANDIDATES, JUDGEMENTS, open_phase
 from evenhand.runfolder.shards import Shard
 
@@ -33,7 +32,7 @@ def phase(tmp_path, monkeypatch):
 
     def make(name, replicas=1, size=2, **keys):
         monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / name / "cache"))
-        recipe = make_recipe("self-refine", tmp_path / name, requests_per_batch=size, replicas=replicas)
+        recipe = make_recipe("chain-of-thought", tmp_path / name, requests_per_batch=size, replicas=replicas)
         values = recipe.model_dump(mode="json") | keys
         values["judges"]["grade"] = GRADE | {
             "backend": GRADE["backend"] | {"replicas": replicas, "requests_per_batch": size}
@@ -198,25 +197,6 @@ def test_a_shard_of_another_recipe_that_has_finished_no_batch_yet_is_seen_while_
     # nothing is lost with what was killed before it had done anything, also where its number works by this recipe by now
     with at_its_first_batch(other, tmp_path / "other.yaml"):
         done(other, generate_shard, [1], of=2)
-
-
-def test_shards_that_judged_candidates_which_are_drawn_anew_are_refused_before_anything_is_queued(phase):
-    mine = phase("shards")
-    # of which the candidates alone depend, and not how they are judged
-    plans = {name: each.model_copy(update={"temperature": 0.3}) for name, each in mine.recipe.generate.plans.items()}
-    other = open_phase(
-        mine.recipe.model_copy(update={"generate": mine.recipe.generate.model_copy(update={"plans": plans})}), mine.name
-    )
-    with work_in(mine.recipe):
-        generate(mine)
-    done(mine, judge_shard, [0], of=2)
-
-    def queued(asked):
-        return jobs(asked.recipe, [row.step for row in plan(asked.recipe) if not row.is_done], Nodes(2), 2)
-
-    assert queued(mine)
-    with pytest.raises(RecipeError, match=r"judge: .*shard 0/2 .*its recipe differs in generate\.plans"):
-        queued(other)
 
 
 def test_a_journal_of_another_seed_under_this_ones_name_is_not_merged(phase):

@@ -83,3 +83,46 @@ def test_a_template_that_is_no_text_is_named(tmp_path):
     path.write_bytes(b"\xff\xfe{\x00")
     with pytest.raises(DataError, match=r"own\.txt:\d+: is not UTF-8"):
         load_template(str(path), tmp_path)
+
+
+@pytest.mark.parametrize(
+    "spelling", ["{sied}", "{Side}", "{SIDE}", "{ side }", "{side }", "{in-length}", "{In_Length}", "{in length}"]
+)
+def test_a_misspelt_field_is_refused_with_its_line_and_the_nearest_name(tmp_path, spelling):
+    path = tmp_path / "own.txt"
+    path.write_text(f"\n\n{{side}}\nIn words: {spelling}\n", encoding="utf-8")
+    near = "side" if "i" in spelling.lower().replace("in", "") else "in_length"
+    with pytest.raises(RecipeError) as caught:
+        load_template(str(path), tmp_path, "key 'task.template': ").fill({"side": "Left", "in_length": "x"})
+    assert str(caught.value) == (
+        f"key 'task.template': {path}:4: prompt template 'own' asks for {spelling}; fields that can be filled here are "
+        f"in_length, side; did you mean {near!r}?"
+    )
+
+
+def test_all_fields_that_nothing_fills_are_told_together():
+    with pytest.raises(RecipeError) as caught:
+        PromptTemplate("t", "{one} {side}\n{two} { other }").fill({"side": "Left"})
+    assert [line.split(";")[0] for line in str(caught.value).splitlines()] == [
+        "prompt template 't' asks for {one}",
+        "prompt template 't' asks for {two}",
+    ]
+
+
+@pytest.mark.parametrize(
+    "braces", ['{"side": 1}', "{}", "{ grade }", "{{ grade }}", "{1, 2}", "\\frac{1}{2}", "{side}}", "{{side}"]
+)
+def test_other_braces_stay_as_they_are(braces):
+    assert PromptTemplate("t", f"{braces} {{side}}").fill({"side": "L"}) == f"{braces.replace('{side}', 'L')} L"
+
+
+def test_a_file_that_is_not_there_is_told_with_the_nearest_and_whence_paths_count(tmp_path, monkeypatch):
+    (tmp_path / "fair.txt").write_text("{a}")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "shipped").mkdir()
+    with pytest.raises(RecipeError) as caught:
+        load_template("fiar.txt", tmp_path / "shipped")
+    assert "; did you mean 'fair.txt'? A relative path counts from where the command runs, " in str(caught.value)
+    (tmp_path / "fair").write_text("{a}")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert load_template("~/fair", tmp_path / "shipped").text == "{a}"

@@ -14,6 +14,7 @@ from ..errors import ModelError
 from ..extras import need
 from ..runfolder.phases import Phase
 from ..storage import read_json, write_json
+from ..text.amounts import GIB
 from .memory import USABLE, Pass, Strategy, TrainMemory, fill_pass, train_memory
 from .options import AUTO, asked_checkpointing, trainer_options
 from .policy import sharding
@@ -25,7 +26,6 @@ log = logging.getLogger(__name__)
 DECIDED = "gradient_checkpointing.json"
 # kind of launch -> what it is called in an estimate
 SHARDED: dict[str, Strategy] = {"zero2": "ZeRO-2", "zero3": "ZeRO-3", "fsdp": "FSDP2"}
-GIB = 2**30
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from ..config import Recipe, TrainSection
 from ..config.plain_yaml import read_yaml
 from ..errors import ModelError, RecipeError, StorageError
 from ..runfolder.phases import Phase, hold_run, resolved_recipe
-from ..runfolder.processes import failure_path, read_failure, run_attached
+from ..runfolder.processes import failure_path, run_attached
 from ..runfolder.stages import Counts, Receipt
 from ..storage import as_given, explain, listed
 from .options import AUTO, asked_checkpointing
@@ -289,18 +289,16 @@ def _launch(phase: Phase, config: Path, processes: int, key: str) -> None:
         port = ["--main_process_port", "0"] if is_distributed else []
         command = [python, "-m", "accelerate.commands.launch", *port, *options, *training]
     log.info("%s", shlex.join(command))
-    failure = failure_path(phase.folder, "train")
-    failure.unlink(missing_ok=True)
     # DeepSpeed compiles with the environment's own ninja, which is beside its interpreter
     folders = [str(Path(python).parent)] if Path(python).is_absolute() else []
     path = os.pathsep.join([*folders, os.environ.get("PATH", os.defpath)])
     try:
-        code = run_attached(command, PATH=path)
+        code = run_attached(command, failure_path(phase.folder, "train"), PATH=path)
     except OSError as error:
         program = f"train.python': {python!r}" if command[0] == python else "train.launcher': 'srun'"
         raise RecipeError(f"key '{program} cannot be started: {error.strerror}") from error
     if code != 0:
-        raise read_failure(failure) or ModelError(
+        raise ModelError(
             f"{phase.name}: training ended with exit code {code}; its output is above. The same command continues from "
             "the last checkpoint. When memory was short: write trainer.gradient_checkpointing: true, "
             "lower train.max_tokens_per_pass (pairwise: trainer.per_device_train_batch_size), or shorten the prompts"

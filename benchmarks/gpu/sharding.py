@@ -14,9 +14,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from ...config import Recipe
+from ...config.plain_yaml import dump_yaml, read_yaml
 from ...config.recipe_file import dump_recipe
 from ...runfolder.phases import ADAPTER, CHECKPOINTS, RESOLVED, TRAINING, Phase, round_name
 from ...storage import file_digest, read_json, write_jsonl, write_text
@@ -120,8 +119,8 @@ def refuse_where_absent(kind: str, *, is_tiny: bool) -> None:
 
 def write_config(kind: str, folder: Path, n_processes: int, *, is_tiny: bool) -> Path:
     """The configuration for so many processes; on the CPU with --tiny."""
-    values = yaml.safe_load((SHIPPED / f"{CONFIGS[kind]}.yaml").read_text(encoding="utf-8"))
-    write_text(folder / "accelerate.yaml", yaml.safe_dump(values | {"use_cpu": is_tiny, "num_processes": n_processes}))
+    values = read_yaml(SHIPPED / f"{CONFIGS[kind]}.yaml")
+    write_text(folder / "accelerate.yaml", dump_yaml(values | {"use_cpu": is_tiny, "num_processes": n_processes}))
     return folder / "accelerate.yaml"
 
 
@@ -156,7 +155,7 @@ def launch(config: Path, phase: Phase, *, is_killed: bool = False) -> int:
     Raises:
         AssertionError: it ended badly, and was not to be killed.
     """
-    values = yaml.safe_load(config.read_text(encoding="utf-8"))
+    values = read_yaml(config)
     module = ["evenhand.benchmarks.gpu.killed" if is_killed else "evenhand.train.dpo"]
     if values["use_cpu"] and values["distributed_type"] == "FSDP":
         module = ["evenhand.benchmarks.gpu.fsdp2_on_cpu", *([KILLED] if is_killed else [])]

@@ -76,7 +76,7 @@ def build_audit(
         listing = "; ".join(f"{system}, {name}: {reason} ({n:,} sets)" for (system, name, reason), n in reasons.items())
         raise DataError(f"nothing is left to audit: {listing}")
     labels = [system.label for system in corpus.systems]
-    concluded = conclude(measured, labels, plan, are_orders=corpus.has_orders)
+    concluded = conclude(measured, labels, plan, is_arranged=corpus.is_arranged)
     numbers = _numbers(measured, corpus, plan, concluded.gaps)
     of_systems = [
         [n for n in numbers if (n.system, n.family) == (system, family.name)]

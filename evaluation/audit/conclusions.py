@@ -4,12 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...number import Number
-from ..significance import concluded
+from ...resampling import Bootstrap
+from ..significance import NullDraws, concluded
 from .contents import AuditNumber, ChanceGap, Vote
+from .families import MEASURES
 from .figures import Measured
 from .gaps import Key, judged, judged_gaps, levels_of, tested
 from .kinds import SHARES
-from .order import Order, effects_of
 from .pairs import judged_differences, paired_differences, pairs
 from .plan import AuditPlan
 
@@ -25,7 +26,7 @@ class Conclusions:
 
 
 def conclude(
-    measured: Sequence[Measured], systems: Sequence[str], plan: AuditPlan, *, are_orders: bool = False
+    measured: Sequence[Measured], systems: Sequence[str], plan: AuditPlan, *, is_arranged: bool = False
 ) -> Conclusions:
     """All tests of a page, corrected together: half of the level is for shares, half for everything else.
 
@@ -33,16 +34,15 @@ def conclude(
         measured: what every family found in every system.
         systems: labels, the reference first.
         plan: level, draws and how many sets a verdict needs.
-        are_orders: systems are one summarizer that was given the documents in several orders, that of the file first: it is no
+        is_arranged: systems are one summarizer that was given the documents in several orders, that of the file first: it is no
             fairer than itself, and what its gaps follow is asked instead.
     """
     bootstrap, least_sets = plan.bootstrap, plan.least_group
-    compared = systems[:1] if are_orders else systems
+    compared = systems[:1] if is_arranged else systems
     families = sorted(tested(measured, bootstrap), key=lambda family: not family.is_first)
     votes = pairs(measured, compared, bootstrap)
     differences = paired_differences(measured, compared, bootstrap, least_sets)
-    by_order = [measurement for measurement in measured if isinstance(measurement.family, Order)] if are_orders else []
-    effects, of_effects = effects_of(by_order, bootstrap) if by_order else ((), None)
+    effects, of_effects = _effects(measured, bootstrap) if is_arranged else ((), None)
     n_first = sum(family.is_first for family in families)
     first, secondary = concluded(
         [family.tests for family in families[:n_first]],
@@ -80,6 +80,16 @@ def conclude(
         ),
         differences=of_published,
     )
+
+
+def _effects(
+    measured: Sequence[Measured], bootstrap: Bootstrap
+) -> tuple[tuple[Number, ...], NullDraws] | tuple[tuple[()], None]:
+    """What gaps of an arrangement's family follow, and the tests of that; nothing where it was not measured."""
+    for family in dict.fromkeys(measurement.family.name for measurement in measured):
+        if arrangement := MEASURES[family].arrangement:
+            return arrangement.effects([of for of in measured if of.family.name == family], bootstrap)
+    return (), None
 
 
 def held_against(vote: Vote, differences: Sequence[AuditNumber]) -> Vote:

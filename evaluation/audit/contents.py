@@ -207,8 +207,8 @@ class Audit(Record):
     # of published measures, to the first system
     differences: tuple[AuditNumber, ...]
     votes: tuple[Vote, ...]
-    # gaps of each third of a set, where systems are one summarizer with the documents in several orders: their measure is what
-    # they follow (`order.FOLLOWS`)
+    # gaps of parts of a set, where systems are one summarizer with the documents in several orders: their measure is what they
+    # follow, see `family.Arrangement`
     orders: tuple[Number, ...] = ()
     # what papers report besides
     beside: tuple[AuditNumber, ...] = ()

@@ -289,6 +289,7 @@ FAMILY = FamilyKind(
     other_names=("equal-coverage", "ec", "coverage-parity", "cp"),
     on_request=False,
     uses=("entailer",),
+    named_by="entailer",
     compares="values",
     page=FamilyPage(warnings=_of_unfound),
 )

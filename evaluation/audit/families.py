@@ -1,6 +1,6 @@
 """The families of measures of an audit: the core's own, and those that packages bring by the door `evenhand.measures`."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict
 from typing import Any
@@ -10,12 +10,11 @@ from ...doors import Door
 from ...errors import DataError, MissingExtra, PluginError
 from ...extras import need
 from ...judges.measures import open_entailer, open_matcher
-from ...judges.measures.tone import open_tone
 from ...judges.measures.words import WordMatcher, open_word_matcher
 from ...judges.shared import SharedModels
 from ..gate.limits import fold
-from . import coverage, order, shares, tone
-from .family import FamilyKind, Opening, Tool, Tools
+from . import coverage, shares
+from .family import Arrangement, FamilyKind, Opening, Tool, Tools
 from .figures import Family
 from .input import AuditInput
 from .kinds import SHARES, NumberKind
@@ -23,14 +22,25 @@ from .package_checks import blamed
 from .plan import AuditPlan, usual_entailer
 
 # in the order of every page and file
-CORE = {SHARES: shares.FAMILY, "coverage": coverage.FAMILY, "order": order.FAMILY, "tone": tone.FAMILY}
+CORE = {SHARES: shares.FAMILY, "coverage": coverage.FAMILY}
 MEASURES = Door("measures", "measure", lambda thing: isinstance(thing, FamilyKind), CORE)
 
 
 def measure_names() -> tuple[str, ...]:
-    """All that can be measured here, in the order of every page and file: those of packages follow the core's by their names."""
-    absent = absent_measures()
-    return (*CORE, *(name for name in sorted(MEASURES.keys() - CORE.keys()) if name not in absent))
+    """All that can be measured here, in the order of every page and file: after the core's those with a section of their own."""
+    names = MEASURES.keys() - CORE.keys() - absent_measures().keys()
+    return (*CORE, *sorted(names, key=lambda name: (not has_section(name), name)))
+
+
+def has_section(family: str) -> bool:
+    """Whether the page has a section of it, before the measures of all values together."""
+    shown_as = MEASURES[family].page.table
+    return shown_as is not None and shown_as.is_section
+
+
+def arrangement_of(families: Iterable[str]) -> Arrangement:
+    """The arrangement of systems, which one of the families of their audit has."""
+    return next(filter(None, (MEASURES[family].arrangement for family in families)))
 
 
 def absent_measures() -> dict[str, PluginError]:
@@ -113,9 +123,8 @@ def open_tools(
             if why:
                 notes.append(f"Coverage is by entailer 'words', which finds no paraphrase; 'encoder' does: {why}")
         opened_entailer = open_entailer(entailer, models)
-    scorer = open_tone(plan.tone, models) if "tone" in used else None
     if "matcher" not in used:
-        return Tools(None, opened_entailer, tone=scorer, notes=tuple(notes), defaults=defaults)
+        return Tools(None, opened_entailer, models=models, notes=tuple(notes), defaults=defaults)
     if matcher is not None:
         opened = open_matcher(matcher, models)
     else:
@@ -125,13 +134,13 @@ def open_tools(
         except (DataError, MissingExtra) as error:
             defaults["matcher"] = str(error)
             opened = open_matcher(MatcherSection(kind="words"), models)
-            if {"value-shares", "order"}.intersection(plan.measures):
+            if any(MEASURES[name].named_by == "matcher" for name in plan.measures):
                 notes.append(
                     "Shares are by matcher 'words', which compares content words unchanged. They are not comparable with "
                     f"published numbers, which need 'ngram': {error}"
                 )
     words = opened if isinstance(opened, WordMatcher) else open_word_matcher(MatcherSection(kind="words"), models)
-    return Tools(opened, opened_entailer, words, scorer, tuple(notes), defaults)
+    return Tools(opened, opened_entailer, words, models, tuple(notes), defaults)
 
 
 def families(corpus: AuditInput, plan: AuditPlan, tools: Tools) -> list[Family]:

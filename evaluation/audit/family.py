@@ -1,20 +1,24 @@
 """The declaration of a family of measures, before it is opened: of the core's own families and of those of packages alike."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from ...config.section import Section
 from ...judges.measures import Entailer, Matcher
-from ...judges.measures.tone import ToneScorer
 from ...judges.measures.words import WordMatcher
+from ...judges.shared import SharedModels
+from ...number import Number
+from ...resampling import Bootstrap
+from ..pages.blocks import Block
+from ..significance import NullDraws
 from .figures import Family, Measured
-from .input import AuditInput
+from .input import AuditInput, SystemReader
 from .kinds import NumberKind
 from .plan import AuditPlan
 
 # what an audit's options choose
-Tool = Literal["matcher", "entailer", "tone"]
+Tool = Literal["matcher", "entailer"]
 
 
 @dataclass(frozen=True)
@@ -25,7 +29,8 @@ class Tools:
     entailer: Entailer | None
     # one that has chance levels: the same where it matches words
     words: WordMatcher | None = None
-    tone: ToneScorer | None = None
+    # that they share, and that families may have of their own
+    models: SharedModels = field(default_factory=SharedModels)
     # what was taken in place of something else, in a sentence each
     notes: tuple[str, ...] = ()
     # option that was not given -> why its default is what it is here; "" where it is the better one
@@ -33,7 +38,7 @@ class Tools:
 
     def close(self) -> None:
         """Give the memory of models back."""
-        for tool in (self.matcher, self.entailer, self.words, self.tone):
+        for tool in (self.matcher, self.entailer, self.words, self.models):
             if tool is not None:
                 tool.close()
 
@@ -79,6 +84,8 @@ class GroupTable:
     heads: tuple[str, ...]
     # groups without a number stand there too, and a single system has its name
     is_whole: bool = False
+    # whether it stands before the measures of all values together, not among them
+    is_section: bool = False
 
 
 def _nothing(measured: Measured, least_group: int) -> Iterable[str]:
@@ -113,6 +120,36 @@ class FamilyPage:
 
 
 @dataclass(frozen=True)
+class CommandOption:
+    """An option of `evenhand audit` that a family brings."""
+
+    # of one of its own options, or of its arrangement
+    name: str
+    # as typer reads it
+    type: Any
+    help: str
+    # the audit's option after which it stands, under the same heading
+    after: str
+    metavar: str | None = None
+    # what is said of its default
+    default: bool | str = True
+
+
+@dataclass(frozen=True)
+class Arrangement:
+    """Systems that are one summarizer, to which the documents were given in several ways: which is fairer is not asked then."""
+
+    # option of the command line with a file for each system
+    option: str
+    read: SystemReader
+    # what gaps follow, and the tests of that, of the family's measures of all systems
+    effects: Callable[[Sequence[Measured], Bootstrap], tuple[tuple[Number, ...], NullDraws]]
+    # of the effects: the page's headline, and its section, with the number of systems and what an attribute value is called
+    headline: Callable[[Sequence[Number]], str]
+    section: Callable[[Sequence[Number], int, str], Iterable[Block]]
+
+
+@dataclass(frozen=True)
 class FamilyKind:
     """A family of measures as it is listed: an entry point of `evenhand.measures`, or one of the core's."""
 
@@ -125,12 +162,18 @@ class FamilyKind:
     on_request: bool = True
     # libraries that it imports
     needs: tuple[str, ...] = ()
-    # what it is taken by, of what the audit's options choose
+    # what it is taken by, of what the audit's options choose, and which of these its numbers are called by
     uses: tuple[Tool, ...] = ()
+    named_by: Tool | Literal[""] = ""
     # what it compares within a set; "": a set of one value, or one document, is as good as any
     compares: Literal["values", "documents", ""] = ""
     # its own options: a key of a section may be a YAML file
     options: type[Section] = Section
+    # whether one of them is enough to ask for it where no measures are named
+    are_requests: bool = True
+    # of the command line; other ones are given as --option NAME=VALUE
+    command_options: tuple[CommandOption, ...] = ()
+    arrangement: Arrangement | None = None
     page: FamilyPage = FamilyPage()
 
     def __post_init__(self) -> None:

@@ -7,14 +7,13 @@ names somebody follows below. A gap under `SMALLEST` is no headline.
 
 from collections.abc import Iterable, Sequence
 
-from ...number import Number
 from ...resampling import LEAST_SETS
 from ...text import n_words, sentences
 from ..pages.numbers import interval, percent, said_p, signed
 from ..pages.value_names import noun
 from ..pages.words import capital, few_label, joined
 from .contents import Audit, AuditNumber, ChanceGap, Representation, SystemNote, Vote
-from .families import MEASURES
+from .families import MEASURES, arrangement_of
 from .family import Wording
 from .input import AuditedSystem
 from .kinds import SHARE_IN_SUMMARIES, SHARES
@@ -163,24 +162,6 @@ def gap_that_names(numbers: Sequence[AuditNumber], finding: Representation, side
     return next(number.gap for number in numbers if (number.system, number.measure, number.side) == named)
 
 
-def order_sentence(effects: Sequence[Number], follows: str) -> str:
-    """Which thirds have clearly more or less room by their place, or by their documents, in a sentence."""
-    thirds = [effect for effect in effects if effect.measure == follows]
-    clear = [effect for effect in thirds if effect.is_clear]
-    if all(effect.value is None for effect in thirds):
-        return "Place and documents cannot be separated: the orders do not move documents through all thirds of their sets."
-    is_place = follows == "place"
-    where = "Whatever documents stand in it" if is_place else "Wherever they stand"
-    if not clear:
-        return f"{where}, {'no third of a set has' if is_place else 'the documents of no third have'} clearly more or less room."
-    gaps = [f"{100 * effect.size:.1f} points {'less' if effect.verdict == 'lower' else 'more'}" for effect in clear]
-    first, *tail = zip(clear, gaps, strict=True)
-    subject = f"the {first[0].side} of a set has" if is_place else f"the documents of the {first[0].side} have"
-    clauses = [f"{subject} {first[1]} of the room than is expected"]
-    clauses += [f"{'the' if is_place else 'those of the'} {effect.side} {gap}" for effect, gap in tail]
-    return f"{where}, {joined(clauses)}."
-
-
 def _are(names: Sequence[str]) -> str:
     return f"{joined(names)} {'is' if len(names) == 1 else 'are'}"
 
@@ -188,11 +169,11 @@ def _are(names: Sequence[str]) -> str:
 def title(audit: Audit) -> str:
     """At most `MOST_WORDS`: with one system what happened to whom; with several what holds for all, then which is nearer.
 
-    Of one summarizer with the documents in several orders it is what follows the place; where no chance level is known, what the
-    first aggregate says.
+    Of one summarizer with the documents in several orders it is what follows them; where no chance level is known, what the first
+    aggregate says.
     """
     if audit.orders:
-        return _of_orders(audit.orders)
+        return arrangement_of(note.family for note in audit.measures).headline(audit.orders)
     shares = [number for number in audit.numbers if number.kind == SHARE_IN_SUMMARIES]
     if len(audit.systems) > 1:
         return _of_several(audit, shares)
@@ -240,20 +221,6 @@ def _measured(estimate: AuditNumber) -> str:
         return meaning
     number = percent(estimate.value) if estimate.kind.is_share else f"{estimate.value:.3f}"
     return f"{', '.join(filter(None, (estimate.side, estimate.measure)))}: {number}"
-
-
-def _of_orders(effects: Sequence[Number]) -> str:
-    """The third that has clearly less room whatever stands there, or more where none has less."""
-    thirds = [effect for effect in effects if effect.measure == "place" and effect.value is not None]
-    if not thirds:
-        return "Place and documents cannot be separated: documents do not stand in all thirds"
-    clear = sorted(
-        (effect for effect in thirds if effect.is_clear), key=lambda effect: (effect.verdict != "lower", -effect.size)
-    )
-    for effect in clear[:1]:
-        direction = "less" if effect.verdict == "lower" else "more"
-        return f"The {effect.side} of a set has {100 * effect.size:.1f} points {direction} room, whatever stands there"
-    return order_sentence(effects, "place").removesuffix(".")
 
 
 def _of_several(audit: Audit, shares: Sequence[AuditNumber]) -> str:

@@ -1,14 +1,13 @@
-"""Groups of a family of measures: what documents and summaries have of each, with gaps; and what follows the documents' order."""
+"""Groups of a family of measures: what documents and summaries have of each, with gaps."""
 
 from collections.abc import Iterator
 from typing import Literal
 
-from ..pages.blocks import Block, Column, Heading, Heads, Prose, group, grouped, row, table
+from ..pages.blocks import Block, Heading, group, grouped, row, table
 from ..pages.value_names import noun
-from .cells import gap, gap_column, gap_of, rests_on, shown
+from .cells import gap_column, gap_of, rests_on, shown
 from .contents import Audit
 from .families import MEASURES
-from .findings import order_sentence
 
 
 def group_table(audit: Audit, family: str, level: Literal[2, 3] = 2) -> Iterator[Block]:
@@ -44,33 +43,3 @@ def group_table(audit: Audit, family: str, level: Literal[2, 3] = 2) -> Iterator
         )
         heads = (head.format(attribute=audit.attribute) for head in shown_as.heads)
         yield table(shown_as.name, (*heads, gap_column(of_family)), groups)
-
-
-def orders(audit: Audit) -> Iterator[Block]:
-    """What follows the place and what the documents."""
-    if not audit.orders:
-        return
-    follows = list(dict.fromkeys(effect.measure for effect in audit.orders))
-    yield Heading(
-        "Place or documents",
-        lead=f"The same documents in {len(audit.systems)} orders, over {audit.orders[0].n_sets:,} sets scored in all of them: "
-        "gaps in points of room to what is expected of documents written alike, where those by place ask within each "
-        f"{noun(audit.attribute)}. First the gap of each third in the order of the file; then the gap of any documents at "
-        "that place; then the gap of its documents at any place. The first is about the sum of the others.",
-    )
-    rows = (
-        row(
-            third,
-            *(
-                gap(effect)
-                for wanted in follows
-                for effect in audit.orders
-                if (effect.side, effect.measure) == (third, wanted)
-            ),
-        )
-        for third in dict.fromkeys(effect.side or "" for effect in audit.orders)
-    )
-    heads: Heads = ("place", *(Column(name, note="" if name == follows[0] else "follows it") for name in follows))
-    yield table("place or documents", heads, rows)
-    sentences = dict.fromkeys(order_sentence(audit.orders, cause) for cause in ("place", "documents"))
-    yield Prose(" ".join(sentences))

@@ -10,7 +10,6 @@ from ...config import ColumnsSection, SummaryColumnsSection
 from ...corpora.bundled import DOCUMENTS, SUMMARIES, file_of
 from ...corpora.coverage import read_units
 from ...corpora.reader import read_any
-from ...corpora.reordered import read_places
 from ...corpora.summaries import read_summaries
 from ...corpora.summary_columns import USUAL
 from ...errors import DataError, EvenhandError
@@ -35,8 +34,8 @@ class AuditFiles:
     summary_columns: SummaryColumnsSection = USUAL
     # label and file of units that somebody split each system's summaries into; () lets them be found
     units: tuple[tuple[str, Path], ...] = ()
-    # label of a system, and the file of the documents in the order in which they were summarised
-    orders: tuple[tuple[str, Path], ...] = ()
+    # of options that families bring
+    of_families: tuple["SystemFiles", ...] = ()
     # places of the human references to audit, from 1
     references: tuple[int, ...] = ()
     # documents of a summary of the oracle test, which is audited in place of summaries; None for no such test
@@ -50,6 +49,15 @@ class AuditFiles:
     # so many sets are drawn by the seed; None takes all
     limit: int | None = None
     seed: int = 0
+
+
+@dataclass(frozen=True)
+class SystemFiles:
+    """Files of systems that an option of a family names."""
+
+    # label of a system, and file
+    files: tuple[tuple[str, Path], ...]
+    read: "SystemReader"
 
 
 @dataclass(frozen=True)
@@ -70,6 +78,14 @@ class AuditedSystem:
     places: Mapping[str, tuple[int, ...]] | None = None
     # summaries of which a train of thought was taken off
     n_thoughts: int = 0
+
+
+# the systems with what their files say: of systems, label and file of some of them, all that is asked for, sets, and a list of
+# mistakes, to which what is wrong is added
+SystemReader = Callable[
+    [Sequence[AuditedSystem], Sequence[tuple[str, Path]], AuditFiles, Sequence[DocumentSet], list[str]],
+    list[AuditedSystem],
+]
 
 
 @dataclass(frozen=True)
@@ -95,7 +111,7 @@ class AuditInput:
         return any(system.units is not None for system in self.systems)
 
     @property
-    def has_orders(self) -> bool:
+    def is_arranged(self) -> bool:
         """Whether systems are one summarizer with the documents in several orders."""
         return any(system.places is not None for system in self.systems)
 
@@ -149,7 +165,9 @@ def read_input(wanted: AuditFiles) -> AuditInput:
             systems.append(AuditedSystem(label, str(path), content, summaries, summaries.by_order, n_thoughts=n))
         except EvenhandError as error:
             mistakes.append(f"{error}{_if_missing(path, sets, wanted)}")
-    systems = _with_places(_with_units(systems, wanted, mistakes), wanted, sets, mistakes)
+    systems = _with_units(systems, wanted, mistakes)
+    for files in wanted.of_families:
+        systems = files.read(systems, files.files, wanted, sets, mistakes)
     systems += [_references(sets, wanted, place, mistakes) for place in wanted.references]
     if wanted.oracle is not None:
         source = f"{wanted.oracle} documents of each set, seed {wanted.seed}"
@@ -274,39 +292,10 @@ def _with_units(systems: Sequence[AuditedSystem], wanted: AuditFiles, mistakes: 
             "--summaries and no --references, or no --units; with other units it is another measure"
         )
         return list(systems)
-    return _each(systems, lambda s: replace(s, units=read_units(files[s.label], list(s.summaries))), mistakes)
+    return changed_systems(systems, lambda s: replace(s, units=read_units(files[s.label], list(s.summaries))), mistakes)
 
 
-def _with_places(
-    systems: Sequence[AuditedSystem], wanted: AuditFiles, sets: Sequence[DocumentSet], mistakes: list[str]
-) -> list[AuditedSystem]:
-    """The systems with the orders in which they read the documents; the first read them as they stand."""
-    if not wanted.orders:
-        return list(systems)
-    files = dict(wanted.orders)
-    labels = [label for label, _ in wanted.summaries[1:]]
-    if set(files) != set(labels) or len(files) < len(wanted.orders) or wanted.references:
-        mistakes.append(
-            f"--order is given for {', '.join(files)}: the first of --summaries is of the documents in their own "
-            f"order, and each of "
-            "the others, made by the same summarizer, needs one, --order LABEL=FILE; there are no --references then"
-        )
-        return list(systems)
-
-    def placed(system: AuditedSystem) -> AuditedSystem:
-        path = files.get(system.label)
-        places = None if path is None else read_places(path, sets, wanted.attribute, wanted.columns)
-        if places and all(list(order) == sorted(order) for order in places.values()):
-            raise DataError(
-                f"--order {system.label}={path}: has the documents in the same order as {wanted.documents}; name the file that "
-                f"{system.label} was made from, or leave both out"
-            )
-        return replace(system, places=places)
-
-    return _each(systems, placed, mistakes)
-
-
-def _each(
+def changed_systems(
     systems: Sequence[AuditedSystem], change: Callable[[AuditedSystem], AuditedSystem], mistakes: list[str]
 ) -> list[AuditedSystem]:
     """The systems as they are made again; those that cannot be are absent, and among the mistakes."""

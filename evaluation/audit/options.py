@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
 from ...config.command_line import repeated_keys
-from ...config.fairness import EntailerSection, MatcherSection, ToneSection
+from ...config.fairness import EntailerSection, MatcherSection
 from ...config.keywords import shown_override
 from ...config.plain_yaml import NotYamlError, parse_yaml
 from ...config.recipe_file import load_section
@@ -20,18 +20,13 @@ from ...errors import DataError, MissingExtra, PluginError
 from ...storage import explained, listed, local_path
 from ...text import did_you_mean
 from .families import MEASURES, absent_measures, measure_names, need_all, those_using
-from .family import Tool
+from .family import Arrangement, CommandOption, Tool
 
-# tool -> the names that it may have
-PARTS: dict[Tool, tuple[str, ...]] = {
-    "matcher": get_args(MatcherSection.model_fields["kind"].annotation),
-    "entailer": get_args(EntailerSection.model_fields["kind"].annotation),
-    "tone": get_args(ToneSection.model_fields["kind"].annotation),
-}
+PARTS: dict[Tool, type[Section]] = {"matcher": MatcherSection, "entailer": EntailerSection}
 # those that have no model are not asked for one
 WITHOUT_MODEL = ("ngram", "words")
 
-S = TypeVar("S", MatcherSection, EntailerSection, ToneSection)
+S = TypeVar("S", bound=Section)
 
 
 def read_measures(text: str) -> tuple[str, ...]:
@@ -67,16 +62,6 @@ def usual_measures() -> tuple[tuple[str, ...], tuple[str, ...]]:
             except MissingExtra as error:
                 notes.append(f"{name.capitalize()} are not measured: {error}")
     return tuple(usual), tuple(notes)
-
-
-def read_tone(text: str) -> ToneSection:
-    """What tells tone, by its name or from a YAML file with the keys of its section.
-
-    Raises:
-        DataError: the name is not known.
-        RecipeError: the file cannot be read or its keys are wrong; all mistakes are listed.
-    """
-    return _section("tone", text, ToneSection, None)
 
 
 def read_option_entries(entries: Sequence[str], reserved: Collection[str]) -> dict[str, Any]:
@@ -124,9 +109,13 @@ def own_options(core: Collection[str] = ()) -> dict[str, str]:
         for option in MEASURES[name].options.model_fields:
             if option in core or option in owners:
                 owner = f"measure {owners[option]!r}" if option in owners else "the audit"
-                raise PluginError(f"measure {name!r} has an option {option!r}, as {owner} has; have it renamed")
+                raise _taken(name, option, owner)
             owners[option] = name
     return owners
+
+
+def _taken(measure: str, option: str, owner: str) -> PluginError:
+    return PluginError(f"measure {measure!r} has an option {option!r}, as {owner} has; have it renamed")
 
 
 def read_own_options(options: Mapping[str, Any], measures: Sequence[str]) -> dict[str, Section]:
@@ -144,25 +133,54 @@ def read_own_options(options: Mapping[str, Any], measures: Sequence[str]) -> dic
     read: dict[str, Section] = {}
     for name in dict.fromkeys(owners.values()):
         kind = MEASURES[name].options
-        values = {option: value for option, value in options.items() if owners[option] == name}
+        values = {
+            option: _read(option, kind.model_fields[option], value)
+            for option, value in options.items()
+            if owners[option] == name
+        }
         usual = dict(kind())
         for option in (option for option in values if name not in measures and values[option] != usual[option]):
             spelt = option.replace("_", "-")
             raise DataError(f"--{spelt} has no effect without measure {name!r}; add it to --measures")
         with explained("audit"):
-            read[name] = kind(
-                **{option: _from_file(option, kind.model_fields[option], values[option]) for option in values}
-            )
+            read[name] = kind(**values)
     return read
 
 
-def _from_file(option: str, field: FieldInfo, value: Any) -> Any:
-    """The value, or the section that a file holds in its place."""
+def _read(option: str, field: FieldInfo, value: Any) -> Any:
+    """The value, or the section that a file holds in its place; one of several kinds may be named, too."""
     annotated = get_args(field.annotation) or (field.annotation,)
     sections = [kind for kind in annotated if isinstance(kind, type) and issubclass(kind, Section)]
     if not sections or not isinstance(value, str | Path):
         return value
+    if "kind" in sections[0].model_fields:
+        return _section(option, str(value), sections[0], None)
     return load_section(local_path(Path(value)), sections[0], option.replace("_", " "))
+
+
+def command_options(core: Collection[str]) -> dict[str, tuple[CommandOption, str]]:
+    """Name of each option of the command line that measures bring -> the option, and its measure.
+
+    Args:
+        core: options that no measure may have.
+
+    Raises:
+        PluginError: a measure has one of these, or one of another measure.
+    """
+    options: dict[str, tuple[CommandOption, str]] = {}
+    for measure in measure_names():
+        for option in MEASURES[measure].command_options:
+            if option.name in core or option.name in options:
+                owner = f"measure {options[option.name][1]!r}" if option.name in options else "the audit"
+                raise _taken(measure, option.name, owner)
+            options[option.name] = option, measure
+    return options
+
+
+def arrangements() -> dict[str, tuple[str, Arrangement]]:
+    """Option with a file for each system -> the measure that it is of, and the arrangement of systems."""
+    kinds = {name: MEASURES[name].arrangement for name in measure_names()}
+    return {arrangement.option: (name, arrangement) for name, arrangement in kinds.items() if arrangement}
 
 
 def read_sections(
@@ -183,7 +201,7 @@ def read_sections(
     with_model = []
     tools: tuple[tuple[Tool, str | None], ...] = (("matcher", matcher), ("entailer", entailer))
     for part, text in tools:
-        names, users = PARTS[part], those_using(part)
+        names, users = _kinds(PARTS[part]), those_using(part)
         if text is not None and not set(users).intersection(measures):
             raise DataError(f"--{part} has no effect without measure {users[0]!r}; add it to --measures")
         if text in names and text not in WITHOUT_MODEL:
@@ -213,10 +231,14 @@ def _models(entries: Sequence[str], able: Sequence[str]) -> dict[str, str]:
     return model_of
 
 
-def _section(part: Tool, text: str, model: type[S], model_name: str | None) -> S:
+def _kinds(section: type[Section]) -> tuple[str, ...]:
+    return get_args(section.model_fields["kind"].annotation)
+
+
+def _section(part: str, text: str, model: type[S], model_name: str | None) -> S:
     """A section by its name, or from the file that is named in place of one."""
-    names = PARTS[part]
-    option = f"--{part} {text}"
+    names = _kinds(model)
+    option = f"--{part.replace('_', '-')} {text}"
     if text not in names:
         path = local_path(text)
         if path.suffix not in (".yaml", ".yml"):

@@ -41,9 +41,9 @@ from .cells import gap, gap_column, gap_of, level_of, rests_on, shown
 from .contents import Audit, AuditNumber, Representation, ValueNote
 from .differences_page import differences
 from .examples_page import examples
-from .families import CORE, MEASURES
+from .families import MEASURES, has_section
 from .findings import apart, gap_that_names, gap_words, in_sources, percent_range, speaking, wording_of
-from .groups_page import group_table, orders
+from .groups_page import group_table
 from .kinds import SHARE_IN_SOURCES, SHARE_IN_SUMMARIES, SHORTFALL, UNDER_REPRESENTED
 from .overview import overview
 from .value_names import with_names
@@ -80,9 +80,7 @@ def page(audit: Audit) -> Page:
         findings=tuple(_named(audit)),
         body=(
             *_values(audit),
-            *group_table(audit, "order"),
-            *orders(audit),
-            *group_table(audit, "tone"),
+            *_sections(audit),
             *_measures(audit),
             *differences(audit),
             *beside(audit),
@@ -119,6 +117,16 @@ def _values(audit: Audit) -> Iterator[Block]:
     if folded:
         yield Details(f"Published measures of each {noun(audit.attribute)}", tuple(folded))
     yield _reading(audit)
+
+
+def _sections(audit: Audit) -> Iterator[Block]:
+    """What families show of their groups before the measures of all values together."""
+    for note in audit.measures:
+        if has_section(note.family):
+            yield from group_table(audit, note.family)
+            arrangement = MEASURES[note.family].arrangement
+            if audit.orders and arrangement:
+                yield from arrangement.section(audit.orders, len(audit.systems), noun(audit.attribute))
 
 
 def _reading(audit: Audit) -> Prose:
@@ -188,7 +196,7 @@ def _measures(audit: Audit) -> Iterator[Block]:
             )
         )
     for note in audit.measures:
-        if note.family not in CORE:
+        if not has_section(note.family):
             yield from group_table(audit, note.family, level=3)
 
 

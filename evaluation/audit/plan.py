@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import regex
 
-from ...config.fairness import ENTAILER_MODELS, EntailerSection, ToneSection
+from ...config.fairness import ENTAILER_MODELS, EntailerSection
 from ...config.section import Section
 from ...errors import DataError, MissingExtra, UnfitModelError
 from ...extras import need
@@ -27,8 +27,6 @@ class AuditPlan:
     tau: float = DEFAULT_TAU
     # "ratio", "equal", or one weight for each value of the audit
     target: Target = "ratio"
-    # what tells the tone of a sentence
-    tone: ToneSection = field(default_factory=ToneSection)
     # family -> options of its own, see `family.FamilyKind`
     options: Mapping[str, Section] = field(default_factory=dict)
     # sets that must have a value before anything is concluded of it

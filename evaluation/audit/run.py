@@ -26,7 +26,7 @@ from .families import MEASURES, absent_measures, families, idle_measures, measur
 from .figures import Family
 from .input import AuditInput
 from .named import AUDIT_PAGE
-from .options import own_options, read_measures, read_own_options, read_sections, read_tone, usual_measures
+from .options import arrangements, own_options, read_measures, read_own_options, read_sections, usual_measures
 from .plan import AuditPlan, read_target
 from .report import AUDIT, key_of, write_audit
 
@@ -42,10 +42,8 @@ OPTIONS = (
 )
 # keyword arguments of `evenhand.audit`, which may be misspelt like these
 KEYWORDS = (*OPTIONS, "documents", "summaries", "attribute", "out", "say", "allow_missing", "summary_columns", "labels")
-# measure -> the option that says how it is taken, whose default depends on the machine
-CHOSEN_BY = {"value-shares": "matcher", "order": "matcher", "coverage": "entailer"}
 # option -> the measure without which it does nothing
-EFFECTS = {"units": "coverage", "tone": "tone", "order": "order", "bounds": "coverage"}
+EFFECTS = {"units": "coverage", "bounds": "coverage"}
 
 
 @dataclass(frozen=True)
@@ -82,7 +80,7 @@ def ask(options: Mapping[str, Any], files: Collection[str] = ()) -> AuditMeasure
 
     Args:
         options: those of `evenhand audit` that say what is measured, by name; None is as one that is not given.
-        files: options that name files besides documents and summaries, "units" and "order", where they are given.
+        files: options that name files besides documents and summaries, "units" and those of families, where they are given.
 
     Raises:
         DataError: an option is not known, is wrong or has no effect.
@@ -103,13 +101,12 @@ def ask(options: Mapping[str, Any], files: Collection[str] = ()) -> AuditMeasure
     measure_options = {key: settings.pop(key) for key in owners if key in settings}
     if named is None:
         # one that is measured on request alone is asked for by an option of its own, too
-        wanted = {*measures, *(owners[key] for key in measure_options if MEASURES[owners[key]].on_request)}
+        requests = {owners[key] for key in measure_options if MEASURES[owners[key]].are_requests}
+        wanted = {*measures, *(name for name in requests if MEASURES[name].on_request)}
         measures = tuple(name for name in measure_names() if name in wanted)
-    if isinstance(tone := settings.get("tone"), str | Path):
-        settings["tone"] = read_tone(str(tone))
     usual = vars(AuditPlan())
     changed = {*files, *(key for key, value in settings.items() if key in usual and value != usual[key])}
-    for option, measure in EFFECTS.items():
+    for option, measure in (EFFECTS | {option: name for option, (name, _) in arrangements().items()}).items():
         if option in changed and measure not in measures:
             raise DataError(f"--{option} has no effect without measure {measure!r}; add it to --measures")
     matcher, entailer, models = (settings.pop(name, None) for name in OPENED)
@@ -141,7 +138,8 @@ def _subject(corpus: AuditInput, measures: Sequence[Family], defaults: Mapping[s
     """What is audited, and how."""
     methods = {}
     for family in measures:
-        option = CHOSEN_BY.get(family.name, "")
+        # its default depends on the machine
+        option = MEASURES[family.name].named_by
         methods[family.name] = MeasureMethod(
             family.signature, family.by, option and f"--{option}", defaults.get(option)
         )

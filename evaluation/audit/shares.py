@@ -380,6 +380,7 @@ FAMILY = FamilyKind(
     other_names=("bur", "uer", "auc", "sof", "proportional-representation"),
     on_request=False,
     uses=("matcher",),
+    named_by="matcher",
     compares="values",
     page=FamilyPage(
         Wording(

@@ -4,8 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, Protocol, TypeVar
 
-import yaml
-
+from ...config.plain_yaml import dump_yaml
 from ...number import Number
 from ...resampling import Bounds
 from . import numbers
@@ -535,8 +534,7 @@ def first_and_more(sentences: Sequence[str]) -> Iterator["Block"]:
 
 def recipe_details(recipe: Mapping[str, object], of: str = "") -> Details:
     """A recipe with everything that it left to defaults, folded."""
-    dumped = yaml.safe_dump(recipe, sort_keys=False, allow_unicode=True)
-    return Details(f"The recipe{of and f' of {of}'}, resolved", (Code(dumped),))
+    return Details(f"The recipe{of and f' of {of}'}, resolved", (Code(dump_yaml(recipe)),))
 
 
 def how_made(facts: Iterable[Fact], versions: Mapping[str, str]) -> Iterator["Block"]:

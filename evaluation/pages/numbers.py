@@ -78,16 +78,6 @@ def interval(low: float | None, high: float | None, places: int = 3, unit: Unit 
     return f"{write(factor * low, places)} to {write(factor * high, places)}"
 
 
-def duration(seconds: float) -> str:
-    """Seconds as "8.3 s", "4 min 05 s" or "2 h 07 min"."""
-    if seconds < 59.95:
-        return f"{seconds:.1f} s"
-    minutes, remaining_seconds = divmod(round(seconds), 60)
-    if minutes < 60:
-        return f"{minutes} min {remaining_seconds:02d} s"
-    return f"{minutes // 60} h {minutes % 60:02d} min"
-
-
 def minus(text: str) -> str:
     """A comparison as it is printed: a true minus between two systems."""
     return text.replace(" - ", f" {MINUS} ")

@@ -8,13 +8,14 @@ docs/papers.md#steen-word-lists. What is expected is in docs/fairness.md#word-li
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from pathlib import Path
 
 import numpy as np
 from pydantic import Field
 
 from ...config.fairness import LISTED
 from ...config.section import Section
-from ...evaluation.audit.family import FamilyKind, FamilyPage, GroupTable, Opening, Wording
+from ...evaluation.audit.family import CommandOption, FamilyKind, FamilyPage, GroupTable, Opening, Wording
 from ...evaluation.audit.figures import Figures, Floats, Measured, in_order, most, quantities_of, reasons
 from ...evaluation.audit.kinds import NumberKind, Side, SummaryUnit, TakenApart
 from ...fairness.groups.coverage import over
@@ -254,6 +255,16 @@ FAMILY = FamilyKind(
     (WORD_LIST_BIAS, *ROWS),
     other_names=("word-list", "word-list-bias", "gender-words"),
     options=WordListOptions,
+    command_options=(
+        CommandOption(
+            "word_lists",
+            Path | None,
+            "Measure word-lists by words of your groups: name: (what they are called) and groups: (group: [word, word]). "
+            "Without it, --measures word-lists takes the words of the two genders, as HELM has them.",
+            after="target",
+            metavar="FILE.yaml",
+        ),
+    ),
     page=FamilyPage(
         Wording(
             "used", "less", "more", "than words as common would be",

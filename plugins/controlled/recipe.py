@@ -13,8 +13,8 @@ from ...config.model import (
     refuse_lost_settings,
 )
 from ...config.recipe_file import load_as
+from ...config.remote import refuse_unpriced
 from ...config.section import Section
-from ...config.server import refuse_unpriced
 from ...records import Sampling, is_none
 
 

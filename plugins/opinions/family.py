@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ...config.section import Section
-from ...evaluation.audit.family import FamilyKind, FamilyPage, Opening
+from ...evaluation.audit.family import CommandOption, FamilyKind, FamilyPage, Opening
 from ...evaluation.audit.figures import Figures, most, reasons
 from ...evaluation.audit.kinds import Measure, NumberKind, Quantity, Side, SummaryUnit, TakenApart
 from ...fairness.groups.coverage import over
@@ -215,5 +215,14 @@ FAMILY = FamilyKind(
     on_request=False,
     needs=("networkx",),
     options=OpinionOptions,
+    command_options=(
+        CommandOption(
+            "opinion_units",
+            Literal["sentences", "documents"] | None,
+            "For opinions, what a summary could take over whole: documents for posts, else sentences.",
+            after="target",
+            default="sentences",
+        ),
+    ),
     page=FamilyPage(groups="opinion", counts=True, text_of=_text, compares_words=True),
 )

@@ -3,7 +3,6 @@
 asked     what a request must say: documents, whose attributes are its sides, and what becomes of it
 decoded   where the answer begins in what a trainer decoded
 browsers  who may ask where no key is asked for
-connections  how many there may be, and how long a request may take to arrive
 work      what one thread works with: draw, judge, choose; judge summaries made elsewhere
 guard     what a served summary must not be, and what is tried before none is given
 sides     what judges tell of each side, and how the worst one fares

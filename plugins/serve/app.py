@@ -18,7 +18,6 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from ...errors import DataError
-from ...generate.server.keys import secrets_of
 from ...records import SummaryRequest
 from ...runfolder.phases import Phase
 from ...storage import listed
@@ -109,7 +108,7 @@ class Service:
 
     def __init__(self, phase: Phase, limits: Limits, guard: Guard) -> None:
         self.phase, self.limits, self.guard, self.signature = phase, limits, guard, signature(phase, guard)
-        self._metrics, self._secrets = Metrics(), secrets_of(phase.recipe.servers.values())
+        self._metrics = Metrics()
         self._local = local_judges(phase)
         # whatever answers /health is sent requests
         self._local.load(rehearsal(phase.recipe))
@@ -158,7 +157,7 @@ class Service:
             except ClientDisconnect:
                 response = error_response(Refusal(LEFT, "left", "the client has left"))
             except Exception as error:
-                response = error_response(logged(error, self._secrets))
+                response = error_response(logged(error))
             seconds = time.perf_counter() - start
             self._metrics.answered(path, response.status_code, seconds)
             log.info("%s %s %d %.0f ms", request.method, path, response.status_code, 1000 * seconds)

@@ -12,10 +12,8 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from ...errors import EvenhandError
-from ...generate.backend import Backend
-from ...generate.backends import signature_of
+from ...generate.backend import Ask, Backend, CachingBackend, NotCachedError, Reply, Usage
 from ...generate.method import Draw
-from ...generate.server.kept import NotKeptError, OnlyKept
 from ...generate.stage import make_batch
 from ...judges.shared import Lazy, SharedModels
 from ...records import Candidate, SummaryRequest
@@ -36,13 +34,31 @@ class KeptModels(SharedModels):
 
     def lazy(self, key: str, load: Callable[[], Any]) -> Lazy[Any]:
         """The answers of the model of that key."""
-        return super().lazy(key, lambda: _only_kept(load()))
+        return super().lazy(key, lambda: _cached(load()))
 
 
-def _only_kept(backend: Backend) -> OnlyKept:
-    # it was opened for its signature alone
+class NothingCached:
+    """A backend that keeps no answers."""
+
+    def __init__(self, signature: str) -> None:
+        self.signature, self.usage = signature, Usage()
+
+    def complete(self, asks: Sequence[Ask]) -> list[Reply]:
+        """Nothing.
+
+        Raises:
+            NotCachedError: always.
+        """
+        raise NotCachedError(f"{len(asks)} requests have no answer, and none is kept")
+
+    def close(self) -> None:
+        """Nothing to give back."""
+
+
+def _cached(backend: Backend) -> Backend:
+    """What is kept of a backend's answers; it was opened for that alone."""
     backend.close()
-    return OnlyKept(backend.signature)
+    return backend.cached() if isinstance(backend, CachingBackend) else NothingCached(backend.signature)
 
 
 class LateWorker(ThreadWorker):
@@ -63,7 +79,7 @@ class LateWorker(ThreadWorker):
         self._n_found = 0
 
     def _open(self, phase: Phase) -> Backend:
-        return OnlyKept(signature_of(phase))
+        return _cached(super()._open(phase))
 
     def _tries(self, request: SummaryRequest) -> Iterator[tuple[str, Phase, Sequence[Draw]]]:
         # an extraction comes after candidates that were found wanting, and not in place of any
@@ -81,7 +97,7 @@ class LateWorker(ThreadWorker):
             try:
                 batch = make_batch(phase, self._backend_of(phase), [request], [draw])
                 self._own.judge(self._phase.judges, [(request, candidate) for candidate in batch.candidates])
-            except NotKeptError:
+            except NotCachedError:
                 continue
             candidates += batch.candidates
         self._n_found += len(candidates)

@@ -1,25 +1,31 @@
-"""What must be right before anything listens, and listening."""
+"""What must be right before anything listens, and listening, with bounds on connections.
+
+uvicorn closes connections that are silent after an answer, and bounds headers in bytes (with h11), but lets a request that does
+not go on wait for ever. Its limit of connections counts those that are silent as well, and refuses all others then. So here each
+part of a request has its time, and where there are too many connections, the one that has been silent longest is closed.
+"""
 
 import logging
 import os
+import resource
 import socket
 import sys
+from asyncio import TimerHandle
 from typing import Any
 
 import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from ...config import Recipe
 from ...config.model import LanguageModel
-from ...config.server import ServerSection
+from ...config.remote import RemoteSection
 from ...errors import DataError, ModelError, RecipeError
-from ...generate.server.reachability import refuse_unreachable
 from ...preflight import check_names
 from ...preflight.judges import under
 from ...runfolder.phases import BASE, Phase, open_phase
 from ...storage import listed
 from .app import CLOSING_SECONDS, NO_GUARD, Limits, build_app
 from .browsers import is_loopback
-from .connections import most_connections, protocol
 from .guard import Guard
 from .work import asks_servers
 
@@ -32,6 +38,10 @@ SWITCH_SECONDS = 0.0005
 LAST_OF_REQUESTS = LAST_SECONDS - CLOSING_SECONDS - 1
 # exit code of a command that was interrupted
 INTERRUPTED = 130
+# seconds until the headers of a request are there, and then its body
+HEADER_SECONDS, BODY_SECONDS = 10.0, 60.0
+# connections, at most and at least; files that are left for servers, caches and libraries
+MOST, LEAST, OTHER_FILES = 1024, 32, 96
 
 
 def served_phase(recipe: Recipe, name: str | None = None) -> Phase:
@@ -44,7 +54,7 @@ def served_phase(recipe: Recipe, name: str | None = None) -> Phase:
     phase = open_phase(recipe, name or BASE)
     section = recipe.generate
     mistakes = []
-    if section.has_model and section.backend != "openai":
+    if section.has_model and section.server is None:
         mistakes.append(
             f"key 'generate.backend': {section.backend} runs the model in this process, and an engine belongs in a server of "
             "its own; start one (python -m vllm.entrypoints.openai.api_server --model MODEL), and write backend: openai with "
@@ -55,7 +65,7 @@ def served_phase(recipe: Recipe, name: str | None = None) -> Phase:
             "key 'limits.cost': is an account of a run, and serving keeps none, so nothing would be limited; leave it out: --set "
             "limits.cost=null"
         )
-    batched = [key for key, server in recipe.servers.items() if server.batches]
+    batched = [key for key, server in recipe.servers.items() if server.is_deferred]
     mistakes += [f"key '{key}.server.batches': answers come within a day; leave it out" for key in batched]
     if mistakes:
         raise RecipeError(listed(mistakes))
@@ -71,9 +81,9 @@ def served_phase(recipe: Recipe, name: str | None = None) -> Phase:
     return phase
 
 
-def _refuse_unreachable(key: str, server: ServerSection, model: str) -> None:
+def _refuse_unreachable(key: str, server: RemoteSection, model: str) -> None:
     try:
-        refuse_unreachable(server, model)
+        server.refuse_unreachable(model)
     except ModelError as error:
         raise type(error)(f"key '{key}': {error}") from error
 
@@ -139,3 +149,60 @@ def leave_what_hangs(server: Any) -> None:
         log.warning("something hangs, and was left: a judge on this machine, or its model")
         logging.shutdown()
         os._exit(INTERRUPTED)
+
+
+def most_connections() -> int:
+    """How many there may be: fewer than files that the process may have open."""
+    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return MOST if files == resource.RLIM_INFINITY else max(LEAST, min(MOST, files - OTHER_FILES))
+
+
+def protocol(
+    limit: int, header_seconds: float = HEADER_SECONDS, body_seconds: float = BODY_SECONDS
+) -> type[H11Protocol]:
+    """uvicorn's protocol of HTTP/1.1 with these bounds."""
+    seconds = {"IDLE": ("headers", header_seconds), "SEND_BODY": ("body", body_seconds)}
+
+    class TimedConnection(H11Protocol):
+        """A connection whose requests arrive in time."""
+
+        # what is waited for, and the timer
+        awaited = ""
+        timer: TimerHandle | None = None
+
+        def connection_made(self, transport: Any) -> None:
+            super().connection_made(transport)
+            self._watch()
+            if len(self.connections) > limit:
+                connections: set[Any] = self.connections - {self}
+                silent = [connection for connection in connections if connection.awaited == "headers"]
+                min(silent, key=lambda connection: connection.timer.when(), default=self).drop(
+                    f"there are more than {limit} connections"
+                )
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            super().connection_lost(exc)
+            self._await("", 0.0)
+
+        def handle_events(self) -> None:
+            super().handle_events()
+            self._watch()
+
+        def _watch(self) -> None:
+            awaited, wait = seconds.get(str(self.conn.their_state), ("", 0.0))
+            if awaited != self.awaited:
+                self._await(awaited, wait)
+
+        def _await(self, awaited: str, wait: float) -> None:
+            if self.timer is not None:
+                self.timer.cancel()
+            reason = f"no whole {awaited} within {wait:g} seconds"
+            self.awaited, self.timer = awaited, self.loop.call_later(wait, self.drop, reason) if awaited else None
+
+        def drop(self, why: str) -> None:
+            self._await("", 0.0)
+            if not self.transport.is_closing():
+                log.warning("a connection was closed: %s", why)
+                self.transport.abort()
+
+    return TimedConnection

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 from ...errors import EvenhandError
-from ...generate.server.patience import Patience
+from ...generate.patience import Patience
 from .work import ThreadWorker, all_closed
 
 T = TypeVar("T")

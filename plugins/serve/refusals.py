@@ -69,7 +69,7 @@ def refusal_of(error: Exception) -> Refusal:
     return Refusal(500, "internal_error", FAULT)
 
 
-def logged(error: Exception, secrets: tuple[str, ...] = ()) -> Refusal:
+def logged(error: Exception) -> Refusal:
     """The refusal, after a line in the log where the fault is not the client's: the error's kind.
 
     Its text is there only with -v, with the errors that caused it, or where a server is to be mended; keys are nowhere.
@@ -81,7 +81,7 @@ def logged(error: Exception, secrets: tuple[str, ...] = ()) -> Refusal:
             lines[0] += f": {error}"
         if verbosity() == "verbose":
             lines += traceback.format_exception(error)
-        log.warning("%s", redacted("\n".join(lines).rstrip(), secrets))
+        log.warning("%s", redacted("\n".join(lines).rstrip()))
     elif not isinstance(error, EvenhandError):
         log.warning("%s", type(error).__name__)
     return refused

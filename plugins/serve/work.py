@@ -23,7 +23,7 @@ from ...errors import DataError, EvenhandError, RecipeError
 from ...generate.backend import Backend
 from ...generate.backends import NoBackend, open_backend_of, signature_of
 from ...generate.method import Draw, draws
-from ...generate.server.patience import refuse_given_up
+from ...generate.patience import refuse_given_up
 from ...generate.stage import make_batch
 from ...judges import Judge, open_judges
 from ...judges.batch import judge_held
@@ -160,7 +160,7 @@ def asks_servers(section: JudgeOptions) -> bool:
     return (
         bool(language_models)
         and not section.models
-        and all(model.backend.backend == "openai" for model in language_models)
+        and all(model.backend.server is not None for model in language_models)
     )
 
 

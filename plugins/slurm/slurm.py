@@ -207,7 +207,9 @@ def jobs(recipe: Recipe, steps: Sequence[Step], nodes: Nodes, shards: int) -> li
         )
     refuse_small_nodes(recipe.replicated, nodes.gpus_each)
     batched = [
-        section.server for section in (recipe.generate, *_judging(recipe)) if section.server and section.server.batches
+        section.server
+        for section in (recipe.generate, *_judging(recipe))
+        if section.server and section.server.is_deferred
     ]
     if batched:
         raise RecipeError(

@@ -65,12 +65,9 @@ def slurm(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     queued = send(scripts) if submit else []
     if not submit:
         scripts.write()
-    table = plain_table()
-    for title in ("job", "on", "steps", *(["id"] if queued else [])):
-        table.add_column(title, no_wrap=title != "steps")
-    for place, row in enumerate(as_rows(scripts.jobs)):
-        table.add_row(*row, *([queued[place].id] if queued else []))
-    show(table)
+    ids = [[job.id] for job in queued] or [[] for _ in scripts.jobs]
+    rows = [[*row, *job_id] for row, job_id in zip(as_rows(scripts.jobs), ids, strict=True)]
+    show(plain_table(("job", "on", "steps", *(["id"] if queued else [])), rows, words=("steps",)))
     note(f"scripts, and what the jobs say: {scripts.folder}")
     for idle in idle_gpus(loaded, cluster, shards or nodes, n_requests):
         note(idle)

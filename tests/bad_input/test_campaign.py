@@ -10,12 +10,15 @@ from random import Random
 
 import pytest
 from bad_input.damage import damaged
-from bad_input.good_files import KINDS, Given
+from bad_input.good_files import KINDS as OWN
+from bad_input.good_files import Given
+from conformance import of_plugins
 from typer.testing import CliRunner
 
 from evenhand.cli.app import app
 from evenhand.errors import EvenhandError
 
+KINDS = OWN | of_plugins("FILES")
 # cases of each kind of file: some 400 in all, and 2,000 more in the long campaign
 FEW, MANY = 10, 60
 MOST_CHARACTERS = 5000

@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from evenhand.benchmarks.measure import Extrapolated, Row, Run, Table
-from evenhand.benchmarks.report import WIDTH, Breakdown, Report, bench_options, count, git_commit, machine, significant
+from evenhand.benchmarks.report import WIDTH, Breakdown, Report, bench_options, count, git_commit, machine
 
 
 def row(name, seconds, **changes):
@@ -118,17 +118,6 @@ def test_machine_has_a_processor_and_memory():
     assert found["processor"]
     assert found["cores"] >= 1
     assert found["memory_gib"] >= 1
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (0.012345, "0.0123"), (1.0, "1.00"), (9.994, "9.99"), (68.14, "68.1"), (99.96, "100"), (1356.2, "1,356"), (0.0, "0.00"),
-        (None, ""),
-    ],
-)  # fmt: skip
-def test_three_significant_digits(value, text):
-    assert significant(value) == text
 
 
 def test_every_benchmark_has_the_same_options(capsys):

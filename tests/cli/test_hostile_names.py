@@ -9,6 +9,7 @@ import pytest
 import typer
 
 from evenhand.cli import app as command_line
+from evenhand.cli import main
 from evenhand.cli.terminal import relay
 from evenhand.extras import _ToStderr
 from evenhand.text.controls import CONTROL
@@ -26,7 +27,7 @@ def run(monkeypatch, capfd):
         monkeypatch.setattr(sys, "argv", ["evenhand", *map(str, arguments)])
         code = None
         try:
-            command_line.main()
+            main()
         except SystemExit as error:
             code = error.code
         out, err = capfd.readouterr()

@@ -1,9 +1,8 @@
 """What is shown of a step that runs, at a clock that the tests turn."""
 
-import pytest
 from rich.console import Console
 
-from evenhand.cli.progress import View, duration
+from evenhand.cli.progress import View
 from evenhand.runfolder.progress import Tally
 
 
@@ -64,8 +63,3 @@ def test_large_numbers_fit_into_80_columns():
     watched = Watched()
     watched.lines(tally=of(0, total=1_234_567, unit="judgements"))
     assert watched.lines(after=3600, tally=of(34_567, total=1_234_567, unit="judgements"))[1].endswith("left")
-
-
-@pytest.mark.parametrize(("seconds", "shown"), [(0.4, "0:00"), (62, "1:02"), (3723, "1:02:03")])
-def test_durations_are_those_of_a_clock(seconds, shown):
-    assert duration(seconds) == shown

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from evenhand.config.lacking import usable_names
 from evenhand.config.recipe_file import load_recipe
-from evenhand.config.shipped import recipe_names
 
 pytestmark = pytest.mark.usefixtures("quick_commands")
 
@@ -28,14 +28,14 @@ def test_all_recipes_are_listed():
     done = evenhand("recipes", columns=80)
     assert done.returncode == 0, done.stderr
     shown = done.stdout.split()
-    assert all(name.rpartition("/")[2] in shown for name in recipe_names())
-    assert {f"{name.rpartition('/')[0]}/" for name in recipe_names() if "/" in name} <= set(shown)
+    assert all(name.rpartition("/")[2] in shown for name in usable_names())
+    assert {f"{name.rpartition('/')[0]}/" for name in usable_names() if "/" in name} <= set(shown)
 
 
 def test_a_narrow_terminal_has_a_line_or_two_of_each_recipe_and_a_wide_one_all_of_its_head():
     narrow, wide = (evenhand("recipes", columns=columns).stdout for columns in (100, 180))
     assert narrow.splitlines()[0].split() == ["recipe", "what", "for"]
-    assert len(narrow.splitlines()) < 1.6 * len(recipe_names())
+    assert len(narrow.splitlines()) < 1.6 * len(usable_names())
     assert wide.splitlines()[0].split() == ["recipe", "what", "for", "data", "needs", "time", "expected"]
     assert "not known" in wide and "not known; nobody" not in wide
 

@@ -4,7 +4,6 @@ import pytest
 
 from evenhand.config import Recipe
 from evenhand.config.fairness import EntailerSection, MatcherSection, ValueSharesJudge
-from evenhand.plugins.opinions.sections import ContrastJudge
 
 UER = {"kind": "value-shares", "matcher": {"kind": "words"}}
 BASE = {
@@ -43,7 +42,6 @@ def recipe(reward, scope="all", **judges):
             "one of them with a weight above",
         ),
         (ValueSharesJudge, {"kind": "value-shares", "target": {"left": -1, "right": 1}}, "greater than or equal to 0"),
-        (ContrastJudge, {"kind": "contrast", "entailer": {"dedupe": "sample"}}, "order of the documents"),
     ],
 )
 def test_option_that_nothing_reads_is_refused(section, options, match):
@@ -81,16 +79,9 @@ def test_weights_above_0_for_unfairness_are_refused_together():
         )  # fmt: skip
 
 
-def test_unfairness_below_0_and_contrast_above_0_are_rewards():
+def test_unfairness_below_0_is_a_reward():
     reward = {"judges": ["fit", "uer"], "combine": "z_mean", "weights": {"fit": 1, "uer": -1}}
     assert recipe(reward, uer=UER).reward.weights["uer"] == -1
-    assert recipe({"judges": ["fit", "own"]}, "side", own={"kind": "contrast"}).reward.combine == "mean"
-
-
-def test_weight_below_0_for_contrast_is_refused_since_higher_is_fairer():
-    reward = {"judges": ["fit", "own"], "combine": "weighted", "weights": {"fit": 1, "own": -1}}
-    with pytest.raises(ValueError, match=r"own: -1, where higher is fairer.*write a weight above 0"):
-        recipe(reward, "side", own={"kind": "contrast"})
 
 
 def test_weight_of_0_asks_for_nothing_and_is_the_baseline_of_a_study():

@@ -17,13 +17,14 @@ from published_models import write_settings
 from typer.testing import CliRunner
 
 from evenhand.cli.app import app
-from evenhand.config.shipped import RECIPES, read_head, recipe_names
+from evenhand.config.lacking import usable_names
+from evenhand.config.shipped import RECIPES, read_head
 from evenhand.errors import LeftOutError
 
 pytest.importorskip("trl")
 constants = pytest.importorskip("huggingface_hub.constants")
 
-HEADS = {name: read_head(RECIPES / f"{name}.yaml") for name in recipe_names()}
+HEADS = {name: read_head(RECIPES / f"{name}.yaml") for name in usable_names()}
 FOR_GPUS = [name for name, head in HEADS.items() if "GPU" in head.needs]
 ON_CPUS = [name for name, head in HEADS.items() if "by evenhand estimate" in head.time and name not in FOR_GPUS]
 NEEDS = re.compile(r"^(\d+) GPUs? of (\d+) GiB \(evenhand estimate\)")

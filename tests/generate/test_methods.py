@@ -105,7 +105,7 @@ def inputs(phase):
 def test_the_package_and_its_version_count(tmp_path, bring):
     bring(SHORTER, {"shorter": "SHORTER"})
     assert inputs(phase_of(tmp_path, "shorter"))["package"] == "mine 1.0"
-    assert "package" not in inputs(phase_of(tmp_path, "shuffled"))
+    assert "package" not in inputs(phase_of(tmp_path, "zero-shot"))
 
 
 def test_the_loop_runs_a_method_of_another_package(tmp_path, bring):
@@ -144,7 +144,7 @@ def test_wrong_options_are_explained_with_the_others(tmp_path, bring):
 def test_a_method_that_is_not_there_is_refused_in_one_message(tmp_path, monkeypatch, method):
     for door in (METHODS, METHOD_SECTIONS):
         monkeypatch.setitem(vars(door), "_points", {})
-    with pytest.raises(RecipeError, match=f"there is no method '{method}'. Methods are zero-shot, shuffled"):
+    with pytest.raises(RecipeError, match=f"there is no method '{method}'. Methods are zero-shot, "):
         phase_of(tmp_path, method)
     with pytest.raises(RecipeError, match=f"'generate.{method}' is not known"):
         phase_of(tmp_path, "zero-shot", **{method: {}})
@@ -267,10 +267,10 @@ def test_a_broken_package_is_told_and_harms_no_other_method(tmp_path, bring, cas
     bring(text, methods)
     with pytest.raises(PluginError, match=said):
         phase_of(tmp_path, *methods)
-    assert make_recipe("chain-of-thought").generate.options.thought_tokens == 256
+    assert make_recipe("zero-shot").generate.options.can_train
     # nor what is said of a key
-    with pytest.raises(RecipeError, match="did you mean 'chain_of_thought'"):
-        phase_of(tmp_path, "shuffled", chain_of_thougt={})
+    with pytest.raises(RecipeError, match="did you mean 'method'"):
+        phase_of(tmp_path, "zero-shot", methd={})
 
 
 def test_a_name_that_two_packages_bring_is_refused(tmp_path, bring):

@@ -1,7 +1,5 @@
 """Summary requests and their prompts."""
 
-import json
-
 import pytest
 from pydantic import ValidationError
 
@@ -12,7 +10,6 @@ from evenhand.generate.contract import check_output
 from evenhand.generate.method import draws
 from evenhand.generate.requests import Requests, build_requests, mixed_documents, prompt_around
 from evenhand.generate.threads import Thread, follow_up
-from evenhand.plugins.polisum.importer import import_polisum
 from evenhand.prompts import PromptTemplate
 from evenhand.records import Document, DocumentSet
 from evenhand.storage import digest_of_all
@@ -82,15 +79,6 @@ def test_requests_without_a_released_prompt_are_named_together(ferry):
         DataError, match=r"3 of 4 requests have none: ferry/right, tram/left, tram/right\. .*--faithful-to"
     ):
         build_requests(sets, CorpusSection(), TaskSection(template="released"))
-
-
-def test_released_prompts_of_polisum_are_those_of_its_file(polisum):
-    items = json.loads((polisum / "dev.json").read_text())
-    sets = import_polisum(polisum / "dev.json", faithful_to_release=True).sets
-    corpus = CorpusSection(sides=("left", "right"))
-    prompts = [r.prompt[0].content for r in build_requests(sets, corpus, TaskSection(template="released"))]
-    assert len(prompts) == 118
-    assert sorted(prompts) == sorted(item["input"] for item in items)
 
 
 def test_released_prompts_do_not_know_labels(ferry):

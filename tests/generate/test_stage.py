@@ -4,6 +4,7 @@ import pytest
 from method_runs import Filtering, make_recipe, order
 
 from evenhand.config import Recipe
+from evenhand.config.generate import METHOD_SECTIONS
 from evenhand.errors import DataError, LeftOutError, RecipeError
 from evenhand.generate.method import draw_seed
 from evenhand.generate.scripted import copy_a_sentence
@@ -85,7 +86,9 @@ def test_candidates_do_not_depend_on_the_size_of_a_batch(tmp_path, corpus):
     assert others == [first, first]
 
 
-@pytest.mark.parametrize("method", ["shuffled", "hierarchical", "attention-reweighting"])
+@pytest.mark.parametrize(
+    "method", [name for name, each in METHOD_SECTIONS.items() if each.lays_out_anew and each.for_unseen]
+)
 def test_methods_that_lay_documents_out_anew_refuse_prompts_that_are_taken_as_published(tmp_path, corpus, method):
     backend = {"backend": "transformers"} if method == "attention-reweighting" else {}
     mine = phase(
@@ -162,6 +165,15 @@ def test_batches_of_the_journal_are_not_made_again(tmp_path, corpus):
     assert receipt.counts["prefilled_tokens"] == 100 + own
     assert receipt.counts["prefix_cache_hit_rate"] == round(900 / (1000 + own), 4)
     assert not list(made.folder.glob("receipts/*.partial.jsonl"))
+
+
+def test_where_nothing_is_left_nothing_is_opened(tmp_path, corpus, monkeypatch):
+    whole = phase(tmp_path, corpus, output="undisturbed")
+    generate(whole)
+    made = interrupted(tmp_path, corpus, "run", [journalled(candidates(whole)[:9]), journalled(candidates(whole)[9:])])
+    monkeypatch.setattr("evenhand.generate.stage.open_backend_of", lambda _: pytest.fail("opened"))
+    generate(made)
+    assert candidates(made) == candidates(whole)
 
 
 def test_continued_stage_ends_with_the_files_of_an_undisturbed_one(tmp_path, corpus):

@@ -6,20 +6,16 @@ import shutil
 from contextlib import suppress
 
 import pytest
+from conformance import of_plugins
 
+from evenhand.config.judges import AlignmentJudge
 from evenhand.errors import EvenhandError, ModelError
+from evenhand.judges import open_judge
 from evenhand.judges.alignscore import AlignScore, convert_checkpoint
 from evenhand.judges.checkpoint import open_checkpoint
 from evenhand.judges.encoder import EncoderAligner
 from evenhand.judges.judge import JudgeInput
 from evenhand.judges.nli import NliAligner
-from evenhand.judges.shared import SharedModels
-from evenhand.plugins.released.bertscore import TokenEmbedder
-from evenhand.plugins.released.bleurt import BleurtAligner
-from evenhand.plugins.released.sections import SummacJudge
-from evenhand.plugins.released.summac import open_summac
-from evenhand.plugins.released.unieval import Consistency
-from evenhand.plugins.released.yes_no import YesNoAligner
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
@@ -28,10 +24,8 @@ LABELS = {0: "contradiction", 1: "neutral", 2: "entailment"}
 OPENERS = {
     "nli": lambda folder: NliAligner(folder, 4),
     "alignscore": AlignScore,
-    "bertscore": lambda folder: TokenEmbedder(folder, 4, 512),
-    "bleurt": lambda folder: BleurtAligner(folder, 4),
-    "t5": lambda folder: YesNoAligner(folder, Consistency(), 64, 4),
     "encoder": lambda folder: EncoderAligner(folder, 4),
+    **of_plugins("OPENERS"),
 }
 
 
@@ -110,8 +104,7 @@ def test_revision_decides_which_weights_are_read(nli_folder, tmp_path, monkeypat
     monkeypatch.setattr(hub.constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
 
     def score(revision):
-        section = SummacJudge(kind="summac", model="org/nli", revision=revision)
-        judge = open_summac("judge", section, SharedModels())
+        judge = open_judge("judge", AlignmentJudge(kind="alignment", aligner="nli", model="org/nli", revision=revision))
         verdict = judge.score([JudgeInput("c", "r", "A bridge pays.", True, "The ferry is cheap.")])[0]
         judge.close()
         return verdict.score

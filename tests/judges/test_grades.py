@@ -14,7 +14,6 @@ from evenhand.generate.backend import prompt_tokens
 from evenhand.judges import JUDGES, open_judge
 from evenhand.judges.judge import JudgeInput
 from evenhand.judges.rubric import refuse_unreadable_grades
-from evenhand.plugins.extract.sections import ExtractJudge
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
@@ -116,7 +115,6 @@ def refuse_grades(options, tokenizer):
 def test_grades_that_a_tokenizer_can_tell_apart_pass(mistral):
     tokenizer = transformers.AutoTokenizer.from_pretrained(mistral)
     refuse_grades(rubric(mistral), tokenizer)
-    refuse_grades(ExtractJudge(kind="extract", model=rubric(mistral).model), tokenizer)
 
 
 def test_judge_whose_grades_cannot_be_read_is_refused_with_its_key(mistral):

@@ -6,6 +6,7 @@ import sys
 from typing import get_args
 
 import pytest
+from conformance import of_plugins
 
 from evenhand.config.fairness import EqualCoverageJudge, ValueSharesJudge
 from evenhand.config.judges import (
@@ -18,29 +19,10 @@ from evenhand.config.judges import (
 )
 from evenhand.judges import JUDGES, open_judge, open_judges
 from evenhand.judges.shared import SharedModels
-from evenhand.plugins.extract.sections import ExtractJudge
-from evenhand.plugins.opinions.sections import ContrastJudge, OpinionGraphJudge
-from evenhand.plugins.released.sections import (
-    BertScoreJudge,
-    BleurtJudge,
-    FineSurEJudge,
-    MiniCheckJudge,
-    SummacJudge,
-    UniEvalJudge,
-)
 
 OPTIONS = {
     "rubric": RubricJudge.model_validate({"kind": "rubric", "rubric": "coverage", "model": {"name": "org/model"}}),
-    "finesure": FineSurEJudge.model_validate({"kind": "finesure", "model": {"name": "org/model"}}),
-    "extract": ExtractJudge.model_validate(
-        {"kind": "extract", "model": {"name": "org/model"}, "encoder": "org/encoder", "nli": "org/nli"}
-    ),
     "alignment": AlignmentJudge(kind="alignment", model="org/model"),
-    "bertscore": BertScoreJudge(kind="bertscore", model="org/model"),
-    "summac": SummacJudge(kind="summac", model="org/model"),
-    "unieval": UniEvalJudge(kind="unieval", model="org/model"),
-    "minicheck": MiniCheckJudge(kind="minicheck", model="org/model"),
-    "bleurt": BleurtJudge(kind="bleurt", model="org/model"),
     "rouge": RougeJudge(kind="rouge"),
     "length": RuleJudge(kind="length"),
     "contract": RuleJudge(kind="contract"),
@@ -49,8 +31,7 @@ OPTIONS = {
     "equal-coverage": EqualCoverageJudge.model_validate(
         {"kind": "equal-coverage", "entailer": {"kind": "nli", "model": "org/model"}}
     ),
-    "opinion-graph": OpinionGraphJudge(kind="opinion-graph"),
-    "contrast": ContrastJudge.model_validate({"kind": "contrast", "entailer": {"model": "org/model"}}),
+    **of_plugins("JUDGES"),
 }
 
 
@@ -97,25 +78,6 @@ def test_rubrics_on_one_model_share_it():
     assert first.signature != second.signature
 
 
-def test_judges_that_read_one_classifier_or_encoder_hold_it_once():
-    nli = {
-        "alignment": AlignmentJudge(kind="alignment", aligner="nli", model="org/nli"),
-        "summac": SummacJudge(kind="summac", model="org/nli"),
-    }
-    models = SharedModels()
-    alignment, summac, extract, encoder = (
-        open_judge(name, options, models)
-        for name, options in {
-            **nli, "extract": OPTIONS["extract"], "encoder": AlignmentJudge(kind="alignment", model="org/encoder"),
-        }.items()
-    )  # fmt: skip
-    similarity, entailment = extract._extractors[1:3]
-    assert alignment.loads == summac.loads == entailment._model.loads
-    assert encoder.loads == similarity._model.loads
-    other = SummacJudge(kind="summac", model="org/nli", label="yes")
-    assert open_judge("other", other, models).loads != summac.loads
-
-
 def test_revisions_of_aligners_are_held_apart():
     models = SharedModels()
     judges = [
@@ -124,11 +86,6 @@ def test_revisions_of_aligners_are_held_apart():
         for revision in (None, "v2")
     ]
     assert len({judge.loads for judge in judges}) == 4
-    section = OPTIONS["extract"].model_copy(
-        update={"nli": "org/m", "nli_revision": "v2", "encoder": "org/m", "encoder_revision": "v2"}
-    )
-    similarity, entailment = open_judge("judge", section, models)._extractors[1:3]
-    assert (entailment._model.loads, similarity._model.loads) == (judges[1].loads, judges[3].loads)
 
 
 @pytest.mark.parametrize("kind", ["length", "contract"])
@@ -137,7 +94,9 @@ def test_text_that_a_rule_does_not_read_is_refused(kind):
         RuleJudge(kind=kind, against="opposing")
 
 
-@pytest.mark.parametrize("kind", ["alignment", "bertscore", "summac", "unieval", "minicheck", "bleurt"])
+@pytest.mark.parametrize(
+    "kind", [kind for kind, options in OPTIONS.items() if "revision" in type(options).model_fields]
+)
 def test_revision_of_a_model_is_part_of_the_signature_and_of_what_is_loaded(kind):
     options = OPTIONS[kind].model_copy(update={"model": "org/model"})
     plain = open_judge("judge", options)
@@ -157,7 +116,7 @@ def test_no_heavy_library_is_imported_with_the_folder():
 def test_against_of_judges_and_recipes_agree():
     from evenhand.config.needs import Against
 
-    sections = (RougeJudge, OpinionGraphJudge, ConsensusJudge)
+    sections = (RougeJudge, EqualCoverageJudge, ConsensusJudge)
     texts, documents, candidates = (section.model_fields["against"].annotation for section in sections)
     # "sources" and "request" are no choices: they are what the opinion graph and functions are given
     assert get_args(Against) == (*get_args(texts), *get_args(documents), "sources", *get_args(candidates), "request")
@@ -167,7 +126,6 @@ def test_measures_on_one_encoder_share_it_with_other_judges():
     judges = open_judges(
         {
             "coverage": EqualCoverageJudge(kind="equal-coverage"),
-            "contrast": ContrastJudge(kind="contrast"),
             "fit": AlignmentJudge(kind="alignment"),
         }
     )

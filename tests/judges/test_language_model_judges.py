@@ -4,6 +4,7 @@ import json
 
 import pytest
 from answering import AnsweringBackend, GivenModels
+from conformance import of_plugins
 
 from evenhand.config.judges import RubricJudge
 from evenhand.errors import JudgeError
@@ -13,26 +14,22 @@ from evenhand.judges.judge import JudgeInput
 from evenhand.judges.overflow import was_cut
 from evenhand.judges.rubric import PROMPTS
 from evenhand.judges.shared import SharedModels
-from evenhand.plugins.extract.judge import PROMPTS as EXTRACT
-from evenhand.plugins.extract.sections import ExtractJudge
-from evenhand.plugins.released.finesure import PROMPTS as FINESURE
-from evenhand.plugins.released.sections import FineSurEJudge
 from evenhand.prompts import load_template
 
+# judges of plug-ins that ask
+ASKING = of_plugins("ASKING")
+# kind -> its section, and values of it
 SECTIONS = {
     "rubric": (RubricJudge, {"rubric": "coverage", "scoring": "greedy"}),
-    "finesure": (FineSurEJudge, {"most_reply_tokens": 48}),
-    "extract": (ExtractJudge, {"scoring": "greedy", "extractors": ["lead"]}),
+    **{kind: asked.section for kind, asked in ASKING.items()},
 }
 # kind -> its prompts, and tokens of its reply
 TEMPLATES = {
-    "rubric": ("coverage",),
-    "finesure": ("finesure-faithfulness",),
-    "extract": ("extract-consistency", "extract-faithfulness", "extract-relevance"),
+    "rubric": (("coverage", PROMPTS),),
+    **{kind: asked.templates for kind, asked in ASKING.items()},
 }
-FOLDERS = {"rubric": PROMPTS, "finesure": FINESURE, "extract": EXTRACT}
-REPLY = {"rubric": 64, "finesure": 48, "extract": 64}
-GOOD = {"rubric": "4", "finesure": '[{"sentence": 1, "reason": "x", "category": "no error"}]', "extract": "4"}
+REPLY = {"rubric": 64, **{kind: asked.n_reply for kind, asked in ASKING.items()}}
+GOOD = {"rubric": "4", **{kind: asked.reply for kind, asked in ASKING.items()}}
 # words of a long source
 LONG = 300
 
@@ -77,8 +74,8 @@ def room(kind, n_words):
 
 @kinds
 def test_signature_names_the_texts_of_its_prompts(kind):
-    for name in TEMPLATES[kind]:
-        assert load_template(name, FOLDERS[kind]).signature in signature(kind)
+    for name, folder in TEMPLATES[kind]:
+        assert load_template(name, folder).signature in signature(kind)
 
 
 @kinds
@@ -108,7 +105,7 @@ def test_room_of_shortened_prompts_is_part_of_the_signature_and_no_other_room(ki
     assert with_room(4000, "skip") == with_room(5000, "skip") == with_room(5000, "error")
 
 
-@pytest.mark.parametrize("kind", ["finesure", "extract"])
+@pytest.mark.parametrize("kind", [kind for kind in SECTIONS if kind != "rubric"])
 def test_another_sentence_splitter_is_another_signature(kind, monkeypatch):
     before = signature(kind)
     monkeypatch.setattr("evenhand.judges.splitters.version", lambda distribution: f"{distribution} of tomorrow")

@@ -20,12 +20,10 @@ import evenhand
 from evenhand.cli.app import app
 from evenhand.config.python_code import ALL, RUN_CODE, PythonJudge, allow, is_of_run
 from evenhand.config.recipe_file import dump_recipe, load_judges, load_recipe, recipe_of
-from evenhand.corpora.controlled import read_controlled
 from evenhand.errors import EvenhandError, JudgeError, RecipeError
 from evenhand.judges import open_judge, try_judges
 from evenhand.judges.judge import JudgeInput
 from evenhand.judges.python_code import FORMS, CodeJudge, FunctionJudge, _verdict, in_memory, source_text
-from evenhand.plugins.judge_studies.scoring import judge_sets
 from evenhand.runfolder import python_code
 from evenhand.runfolder.own_functions import Refused, answers, calling
 from evenhand.runfolder.python_code import imported
@@ -569,18 +567,6 @@ def test_what_was_judged_before_the_process_ended_for_good_is_kept(tmp_path, own
     assert len(before) == 1
     assert len(after) > 1
     assert all(after[name] == n for name, n in before.items())
-
-
-def test_controlled_summaries_are_judged_with_their_source(own_cache):
-    sets = read_controlled(Path("sample"))[:2]
-
-    def score(summary, sources, request):
-        return sources == [request["documents"][0]["text"]] and len(sources[0]) / 1e6
-
-    judge = FunctionJudge("mine", section("x"), score)
-    found = judge_sets([judge], sets)
-    assert len(found) == sum(len(each.summaries) for each in sets)
-    assert {each.score for each in found} == {len(each.source) / 1e6 for each in sets}
 
 
 def test_it_is_a_kind_as_others_are(tmp_path):

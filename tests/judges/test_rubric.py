@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.config.judges import RubricJudge
-from evenhand.errors import RecipeError
+from evenhand.errors import DataError, RecipeError
 from evenhand.generate.backend import Reply
 from evenhand.judges.judge import JudgeInput
 from evenhand.judges.rubric import open_rubric, was_greedy, was_guided
@@ -374,6 +374,15 @@ def test_template_with_other_fields_is_refused(tmp_path, text):
     path = tmp_path / "mine.txt"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(RecipeError, match=r"judges\.judge\.template.*needs \{source\} and \{summary\}"):
+        open_rubric("judge", options(template=str(path)), SharedModels())
+
+
+@pytest.mark.parametrize("content", [None, b"{source} caf\xe9 {summary}"])
+def test_template_that_cannot_be_read_is_told_with_the_judge_that_names_it(tmp_path, content):
+    path = tmp_path / "mine.txt"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises((DataError, RecipeError), match=r"^key 'judges\.judge\.template': .*mine\.txt"):
         open_rubric("judge", options(template=str(path)), SharedModels())
 
 

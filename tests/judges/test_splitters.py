@@ -3,18 +3,20 @@
 import re
 
 import pytest
+from conformance import of_plugins
 
 from evenhand.config.judges import AlignmentJudge
 from evenhand.errors import DataError
 from evenhand.judges import open_judge
 from evenhand.judges.splitters import open_splitter, sentence_signature
-from evenhand.plugins.released.sections import MiniCheckJudge, SummacJudge, UniEvalJudge
 
 SPLITTING = [
     AlignmentJudge(kind="alignment", model="org/model", splitter="nltk"),
-    SummacJudge(kind="summac", splitter="nltk"),
-    UniEvalJudge(kind="unieval", splitter="nltk"),
-    MiniCheckJudge(kind="minicheck", splitter="nltk"),
+    *(
+        type(options).model_validate(options.model_dump(mode="json", exclude_unset=True) | {"splitter": "nltk"})
+        for options in of_plugins("JUDGES").values()
+        if "splitter" in type(options).model_fields
+    ),
 ]
 
 

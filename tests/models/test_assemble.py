@@ -265,7 +265,7 @@ def test_a_full_disk_is_told_before_anything_is_written(site, tmp_path, monkeypa
     model = replace(JOINED, converted_bytes=2 * 10**9)
     for refusing in (assemble.assembled, assemble.refuse_unavailable):
         with pytest.raises(
-            StorageError, match=r"needs 2\.0 GB in .*, where 0 MB are free; make room, or name .*EVENHAND_CACHE"
+            StorageError, match=r"needs 2\.0 GB in .*, where 10 bytes are free; make room, or name .*EVENHAND_CACHE"
         ):
             refusing(model)
     assert not list((tmp_path / "cache").rglob("*.part"))

@@ -3,14 +3,13 @@
 A function takes the input and gives what `expect` names. A refusal of evenhand's is caught by the runner.
 """
 
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict
-from itertools import zip_longest
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+from conformance import of_plugins
 from conftest import make_candidate, make_request
 from preference_groups import make_trainer
 
@@ -29,17 +28,9 @@ from evenhand.judges.combine import combine_scores
 from evenhand.judges.judge import JudgeInput
 from evenhand.judges.rouge import rouge
 from evenhand.judges.verdict_text import parse_judge
-from evenhand.plugins.controlled.plan import controlled_plan
-from evenhand.plugins.judge_studies.agreement import correlations, winrates
-from evenhand.plugins.judge_studies.people.annotations.annotation import HumanUnit, read_annotation
-from evenhand.plugins.judge_studies.people.annotations.scores import human_scores
-from evenhand.plugins.judge_studies.people.matching import covered, multiset_overlap, n_matched
-from evenhand.plugins.judge_studies.people.results import human_results
-from evenhand.plugins.polisum.importer import ReleasedItem, passages_of
 from evenhand.records import Contract, Document, DocumentSet, ScoredCandidate
 from evenhand.rerank.pairs import best_of, choose_pairs, first_of_each_text
-from evenhand.resampling import Bootstrap, percentiles
-from evenhand.text import words
+from evenhand.resampling import percentiles
 
 Given = dict[str, Any]
 
@@ -63,44 +54,6 @@ def scored(rewards: list[float | None], texts: list[str] | None = None) -> list[
 def ground_truth_of(given: Given) -> Given:
     counts = (given[key] for key in ("total_relevant", "relevant", "opposite", "adversarial"))
     return asdict(ground_truth(*counts))
-
-
-def controlled_plan_of(given: Given) -> Given:
-    return {"combinations": controlled_plan(given["relevant"], given["opposite"])}
-
-
-def human_scores_of(given: Given) -> Given:
-    return asdict(human_scores(read_annotation(given["record"]), given["method"]))
-
-
-def human_aggregate_of(given: Given) -> Given:
-    annotations = [read_annotation(record) for record in given["records"]]
-    units = [
-        HumanUnit("anna", n, "topic", "left", "text", dict.fromkeys(each.summaries, "text"), each)
-        for n, each in enumerate(annotations, start=1)
-    ]
-    said: dict[str, dict[str, Any]] = {}
-    for each in human_results(units, {}, Bootstrap(resamples=100)).numbers:
-        own = said.setdefault(each.system, {})
-        own |= {"n": each.n} if each.measure == "coverage" else {}
-        own |= {each.measure: each.value} if each.measure != "length" else {}
-    return said
-
-
-def metric_benchmark_of(given: Given) -> Given:
-    articles, ties = given["articles"], given.get("ties", "half")
-    truths, scores = (
-        np.array([*zip_longest(*(each[key] for each in articles), fillvalue=None)], dtype=float).T
-        for key in ("gt", "scores")
-    )
-    topics = list(map(str, range(len(articles))))
-    pooled, within = correlations(truths, scores, topics, chooses=False)
-    by_article, of_pairs, n_ties = winrates(truths, scores, topics, ties)
-    return {
-        "spearman_pooled": pooled.value, "spearman_macro": within.value, "spearman_articles": within.n,
-        "winrate_macro": by_article.value, "winrate_micro": of_pairs.value, "winrate_articles": by_article.n,
-        "pairs": of_pairs.n, "metric_ties": n_ties,
-    }  # fmt: skip
 
 
 def build_pairs_of(given: Given) -> Given:
@@ -161,21 +114,6 @@ def bt_bootstrap_of(given: Given) -> Given:
     return {"point": strengths(won.sum(axis=0), prior), "low": low, "high": high}
 
 
-def highlights_of(a: list[Counter[Any]], b: list[Counter[Any]], threshold: float) -> Given:
-    matched = n_matched(a, b, threshold)
-    ratios = [(matched / len(each) if each else 0.0) if a or b else None for each in (a, b)]
-    overlap = multiset_overlap(a, b, threshold)
-    return {"matches": matched, "ratio_a": ratios[0], "ratio_b": ratios[1], "overlap": overlap}
-
-
-def iaa_spans_of(given: Given) -> Given:
-    return highlights_of(*(list(map(covered, given[side])) for side in "ab"), given["threshold"])
-
-
-def iaa_strings_of(given: Given) -> Given:
-    return highlights_of(*([Counter(words(text)) for text in given[side]] for side in "ab"), given["threshold"])
-
-
 def parse_judge_of(given: Given) -> Given:
     return {"score": parse_judge(given["reply"], given["min"], given["max"], given.get("integer_only", False))}
 
@@ -211,28 +149,10 @@ def rouge_of(given: Given) -> Given:
     return rouge(given["document"], given["summary"])
 
 
-def import_record_of(given: Given) -> Given:
-    return asdict(passages_of(ReleasedItem.model_validate(given["record"])))
-
-
 def check_output_of(given: Given) -> Given:
     own, other = ("The Left", "The Right") if given["stance"] == "left" else ("The Right", "The Left")
     contract = Contract(opening=own, other_openings=(other,), sentences=1)
     return asdict(check_output(contract, given["text"]))
-
-
-def pine_positions_of(given: Given) -> Given:
-    from segment_places import segment_positions
-
-    starts, suffix = segment_positions(given["prefix_len"], given["segment_lens"], given["nearest_first"])
-    return {"segment_starts": starts, "suffix_start": suffix}
-
-
-def pine_order_of(given: Given) -> Given:
-    from segment_places import importance_order
-
-    importance, nearest_first = importance_order(given["token_weights"], given["own"])
-    return {"importance": importance, "nearest_first": nearest_first}
 
 
 def dpo_loss_of(given: Given, tiny_model: Any, tmp_path: Any, _: None) -> Given:
@@ -268,10 +188,6 @@ def dpo_loss_of(given: Given, tiny_model: Any, tmp_path: Any, _: None) -> Given:
 
 OPERATIONS: dict[str, Callable[..., Given]] = {
     "ground_truth": ground_truth_of,
-    "controlled_plan": controlled_plan_of,
-    "human_scores": human_scores_of,
-    "human_aggregate": human_aggregate_of,
-    "metric_benchmark": metric_benchmark_of,
     "build_pairs": build_pairs_of,
     "combine_scores": combine_scores_of,
     "rerank": rerank_of,
@@ -281,18 +197,14 @@ OPERATIONS: dict[str, Callable[..., Given]] = {
     "comparisons": comparisons_of,
     "bradley_terry": bradley_terry_of,
     "bt_bootstrap": bt_bootstrap_of,
-    "iaa_spans": iaa_spans_of,
-    "iaa_strings": iaa_strings_of,
     "parse_judge": parse_judge_of,
     "judge_fallback": judge_fallback_of,
     "align_aggregate": align_aggregate_of,
     "align_chunks": align_chunks_of,
     "rouge": rouge_of,
-    "import_record": import_record_of,
     "check_output": check_output_of,
-    "pine_positions": pine_positions_of,
-    "pine_order": pine_order_of,
     "dpo_loss": dpo_loss_of,
+    **of_plugins("OPERATIONS"),
 }
 # operation -> fixtures that its function takes after the input
 FIXTURES: dict[str, tuple[str, ...]] = {"dpo_loss": ("tiny_model", "tmp_path", "fresh_accelerate")}

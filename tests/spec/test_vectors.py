@@ -21,7 +21,7 @@ def files() -> list[Path]:
     """
     named = os.environ.get("EVENHAND_VECTORS")
     if named is None or named == "":
-        return [FOLDER / name for name in OURS]
+        return [*OURS]
     found = [Path(name) for name in named.split(":") if name]
     if not found:
         raise ValueError(f"EVENHAND_VECTORS is {named!r} and names no file; give JSON files with colons between them")
@@ -91,10 +91,9 @@ def test_runner_sees_a_difference(found: Any, expected: Any) -> None:
     assert differences(found, expected, 1e-6)
 
 
-@pytest.mark.parametrize("name", OURS)
-def test_runner_knows_every_operation_of_the_projects_copies(name: str) -> None:
-    cases = read_file(FOLDER / name)
-    assert {case.op for case in cases} == set(cases[0].operations)
+def test_every_operation_has_vectors_in_the_projects_copies() -> None:
+    cases = [case for path in OURS for case in read_file(path)]
+    assert {case.op for case in cases} == {op for case in cases for op in case.operations}
 
 
 def test_variable_that_names_no_file_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""The four files of vectors: how each is told from the others, and how its cases are read."""
+"""The files of vectors, of four kinds: how each is told from the others, and how its cases are read."""
 
 import json
 import math
@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import pytest
-from spec import demographic_operations, groups_operations, operations, opinion_operations
+from conformance import PLUGINS, of_plugins
+from spec import groups_operations, operations
 
 from evenhand.errors import EvenhandError
 
 FOLDER = Path(__file__).parent / "vectors"
-OURS = ("core.json", "group_fairness.json", "demographic_bias.json", "opinion_bias.json")
+# those of the core, and those that plug-ins bring
+OURS = (*sorted(FOLDER.glob("*.json")), *sorted(PLUGINS.rglob("vectors.json")))
 # texts that stand for what JSON cannot write
 SPECIAL = {"NaN": None, "Infinity": math.inf}
 # what a case of the groups requires -> the need that it is, see tests/needs.py
@@ -81,48 +82,18 @@ def _group_fairness(case: dict[str, Any], vectors: dict[str, Any]) -> Case:
     )
 
 
-def _demographic_bias(case: dict[str, Any], vectors: dict[str, Any]) -> Case:
-    return Case(
-        id=case["id"],
-        op=case["op"],
-        operations=demographic_operations.OPERATIONS,
-        given=case["input"] | case["params"],
-        expected=_read_special(case["expected"]),
-        tolerance=case.get("tol", vectors["default_tolerance"]),
-        require=lambda: _require_packages(case.get("requires", ())),
-    )
-
-
-def _opinion_bias(case: dict[str, Any], vectors: dict[str, Any]) -> Case:
-    return Case(
-        id=case["id"],
-        op=case["op"],
-        operations=opinion_operations.OPERATIONS,
-        given=case["params"] | case["input"],
-        expected=_read_special(case["expected"]),
-        tolerance=case.get("tol", vectors["default_tolerance"]),
-        raises=(ValueError, "") if "raises" in case["expected"] else None,
-    )
-
-
 READERS = {
     "evenhand-core-vectors": _core,
     "Group-fairness test vectors": _group_fairness,
-    "demographic-bias": _demographic_bias,
-    "opinion-bias": _opinion_bias,
+    **of_plugins("VECTORS"),
 }
 
 
-def _require_packages(resources: list[str]) -> None:
-    for resource in resources:
-        pytest.importorskip(demographic_operations.RESOURCES[resource], reason=f"needs {resource}")
-
-
-def _read_special(value: Any) -> Any:
+def read_special(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: _read_special(each) for key, each in value.items()}
+        return {key: read_special(each) for key, each in value.items()}
     if isinstance(value, list):
-        return [_read_special(each) for each in value]
+        return [read_special(each) for each in value]
     return SPECIAL.get(value, value) if isinstance(value, str) else value
 
 

@@ -5,6 +5,7 @@ import re
 import unicodedata
 
 import pytest
+from conformance import of_plugins
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,8 +13,6 @@ from evenhand.fairness.content_tokens import content_tokens
 from evenhand.fairness.labelled import LabelledSource, LabelledSummary
 from evenhand.judges.measures.words import WordMatcher, ngram_tokenizer
 from evenhand.judges.rouge import tokens as rouge_tokens
-from evenhand.plugins.bias.demographic.word_lists import letter_runs
-from evenhand.plugins.opinions.measures.exposure import normal
 from evenhand.text import n_words, sentences, words
 from evenhand.text.forms import base_letters, normal_form
 
@@ -92,9 +91,8 @@ READERS = {
     "number of words": n_words,
     "sentences": sentences,
     "ROUGE": rouge_tokens,
-    "word lists": letter_runs,
-    "units": normal,
     "n-grams": ngrams,
+    **of_plugins("TEXT_READERS"),
 }
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from ....number import Number
 from ....records import LeftOut
+from ....text.amounts import duration
 from ...gate.page import with_gate
 from ...pages.blocks import (
     Block,
@@ -33,7 +34,7 @@ from ...pages.blocks import (
     without_zeros,
 )
 from ...pages.charts import Line, Panel, Point, panel
-from ...pages.numbers import duration, minus, number, signed
+from ...pages.numbers import minus, number, signed
 from ...pages.words import (
     ALL,
     NOTHING_LEFT_OUT,

@@ -1,18 +1,15 @@
 import pytest
 from audit_inputs import make_input, two_sided
+from conformance import of_plugins
 
 from evenhand.evaluation.audit import findings
 from evenhand.evaluation.audit.contents import NO_GAP, Audit, AuditNumber, ChanceGap, Vote
 from evenhand.evaluation.audit.findings import MOST_WORDS, representation, system_note
 from evenhand.evaluation.audit.kinds import (
     BUR,
-    PLACE_IN_SUMMARIES,
     SHARE_IN_SOURCES,
     SHARE_IN_SUMMARIES,
-    TONE_IN_SUMMARIES,
 )
-from evenhand.number import Number
-from evenhand.plugins.bias.word_list_family import WORDS_COMPARED
 
 NOTES = {"base": "fair enough", "mine": "x", "more": "x", "fourth": "x", "fifth": "x"}
 SYSTEMS = [system_note(system) for system in make_input(two_sided(1), **{name: [""] for name in NOTES}).systems]
@@ -42,9 +39,9 @@ def number(
     )  # fmt: skip
 
 
-def titled(numbers, represented, votes, systems, effects=()):
+def titled(numbers, represented, votes, systems):
     """The title of an audit that says all that."""
-    parts = {"numbers": numbers, "represented": represented, "votes": votes, "systems": systems, "orders": effects}
+    parts = {"numbers": numbers, "represented": represented, "votes": votes, "systems": systems}
     return findings.title(Audit.model_construct(**parts))
 
 
@@ -68,10 +65,9 @@ def test_length_stands_beside_the_measures():
 
 KINDS = {
     "value-shares": SHARE_IN_SUMMARIES,
-    "order": PLACE_IN_SUMMARIES,
-    "tone": TONE_IN_SUMMARIES,
-    "word-lists": WORDS_COMPARED,
+    **of_plugins("MEASURED"),
 }
+BROUGHT = [family for family in KINDS if family != "value-shares"]
 
 
 def of(family, *numbers):
@@ -227,20 +223,20 @@ def clear(family, value, verdict):
 
 
 def test_shares_alone_head_the_page_where_they_were_measured():
-    others = [clear("order", "first third", "higher"), clear("word-lists", "women", "lower")]
+    others = [clear(family, "left", "higher") for family in BROUGHT]
     unclear = sides(number("left", 0.2, gap=-0.1))
     nobody = "No stance is clearly represented less or more than documents written alike would be"
     assert titled(unclear, [representation(unclear, "stance"), *others], [], SYSTEMS[:1]) == nobody
-    # else the first that names somebody
+
+
+@pytest.mark.parametrize("family", BROUGHT)
+def test_without_shares_the_first_that_names_somebody_heads_the_page(family):
+    none, one = of(family, number("left", 0.2, gap=-0.1)), clear(family, "left", "higher")
     bare = [number(None, 0.9, BUR)]
-    none = of("tone", number("left", 0.2, gap=-0.1))
-    place = "The first third of the documents is represented more than by summaries that prefer no place"
-    assert titled(bare, [none, *others], [], SYSTEMS[:1]) == place
-    assert titled(bare, [none], [], SYSTEMS[:1]).startswith("No stance is clearly spoken of less kindly")
-
-
-def effect(place, gap, verdict="no clear difference"):
-    return Number(measure="place", side=place, value=gap, n_sets=9, verdict=verdict)
+    assert one.sentence.startswith(titled(bare, [none, one], [], SYSTEMS[:1]))
+    assert "left" in titled(bare, [none, one], [], SYSTEMS[:1])
+    assert none.sentence.startswith(titled(bare, [none], [], SYSTEMS[:1]))
+    assert titled(bare, [none], [], SYSTEMS[:1]).startswith("No ")
 
 
 VALUES = [f"value{n}" for n in range(12)]
@@ -253,7 +249,7 @@ HEADLINES = {
     "small": ((sides(number("left", 0.2, gap=-0.01, verdict="lower")),
                [representation(sides(number("left", 0.2, gap=-0.01, verdict="lower")), "stance")]), 1, "2 points"),
     **{f"{family}, {which}": (([], [of(family, *(number(v, 0.1, gap=gap, verdict=which) for v in VALUES))]), 1, said)
-       for family in ("order", "tone", "word-lists")
+       for family in BROUGHT
        for which, gap, said in (("lower", -0.1, "value0"), ("higher", 0.1, "value0"), ("no clear difference", 0.1, "No "))},
     "measure": (([number(None, 0.9, BUR).model_copy(update={"sentence": "word " * 20})], []), 1, "BUR (words): 90.0 %"),
     "undefined": (([number(None, None, BUR).model_copy(update={"sentence": "Undefined: no set has an answer."})], []), 1,
@@ -264,22 +260,19 @@ HEADLINES = {
     "nobody of several": (([number("left", 0.5, gap=0.1)], ()), 3, "Nobody"),
     "few of several": (([number("left", 0.5, gap=0.1)], (), [vote("too few sets")]), 2, "Too few sets"),
     "wordless": (((), ()), 5, "has a word"),
-    "orders": (((), (), (), [effect("first third", -0.1, "lower"), effect("last third", 0.2, "higher")]), 3, "first third"),
-    "unclear orders": (((), (), (), [effect("first third", -0.1)]), 3, "no third"),
-    "unmoved": (((), (), (), [effect("first third", None)]), 3, "cannot be separated"),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize(("given", "n_systems", "said"), HEADLINES.values(), ids=HEADLINES)
 def test_every_kind_of_headline_is_short(given, n_systems, said):
-    numbers, represented, votes, effects = (*given, *((), ())[len(given) - 2 :])
-    found = titled(numbers, represented, votes, SYSTEMS[:n_systems], effects)
+    numbers, represented, votes = (*given, *((),)[len(given) - 2 :])
+    found = titled(numbers, represented, votes, SYSTEMS[:n_systems])
     assert said in found
     assert len(found.split()) <= MOST_WORDS, found
     assert not found.endswith(".")
 
 
-@pytest.mark.parametrize("family", ["value-shares", "tone", "word-lists"])
+@pytest.mark.parametrize("family", KINDS)
 @pytest.mark.parametrize("few", [{"small": True}, {"width": None}])
 def test_nobody_is_cleared_by_too_few_sets(family, few):
     found = of(family, number("left", 0.5, gap=-0.5, **few), number("right", 0.5, gap=0.5, **few))

@@ -1,11 +1,11 @@
 """Who is named by gaps of shares, and which of two systems is fairer."""
 
-from dataclasses import replace
 from math import comb
 
 import numpy as np
 import pytest
 from audit_inputs import ATTRIBUTE, make_input, make_set, shares_of, two_sided
+from conformance import of_plugins
 
 from evenhand.config.fairness import EntailerSection
 from evenhand.evaluation.audit import gaps
@@ -15,7 +15,6 @@ from evenhand.evaluation.audit.contents import AuditNumber, ChanceGap, Vote
 from evenhand.evaluation.audit.coverage import UnitCoverage
 from evenhand.evaluation.audit.figures import Figures, Measured
 from evenhand.evaluation.audit.kinds import SHARE_IN_SOURCES, SHARE_IN_SUMMARIES, SHARE_OF_DOCUMENTS, Measure, Quantity
-from evenhand.evaluation.audit.order import Order
 from evenhand.evaluation.audit.page import page
 from evenhand.evaluation.audit.pairs import Pair
 from evenhand.evaluation.audit.plan import AuditPlan
@@ -25,6 +24,8 @@ from evenhand.judges.measures import open_entailer
 from evenhand.resampling import Bootstrap
 
 PLAN = AuditPlan(bootstrap=Bootstrap(resamples=50), n_examples=1)
+# those of plug-ins
+FAMILIES = of_plugins("FAMILIES")
 EVEN, LEFT = "Apple berry cherry grape river stone.", "Apple berry."
 
 
@@ -249,7 +250,7 @@ def test_a_page_is_made_of_whatever_there_is(name):
     families = [
         shares_of(given.values),
         UnitCoverage(open_entailer(EntailerSection(kind="words")), ATTRIBUTE, given.values, "released"),
-        Order(shares_of(given.values).words),
+        *(FAMILIES[name](given) for name in of_plugins("ARRANGED")),
     ]
     found = build_audit(given, PLAN, families)
     assert len(found.votes) <= len(systems) - 1
@@ -261,17 +262,7 @@ def test_a_page_is_made_of_whatever_there_is(name):
     assert ">nan" not in html.render(page(found))
 
 
-def test_places_of_systems_in_orders_without_a_common_set_are_not_told_apart():
-    sets = two_sided(4)
-    given = make_input(sets, first=[EVEN, EVEN, None, None], second=[None, None, EVEN, EVEN])
-    orders = [{each.id: places for each in sets} for places in ((0, 1, 2), (2, 0, 1))]
-    given = replace(given, systems=tuple(replace(s, places=its) for s, its in zip(given.systems, orders, strict=True)))
-    found = build_audit(given, PLAN, [shares_of(given.values), Order(shares_of(given.values).words)])
-    assert {each.value for each in found.orders} == {None}
-    assert found.title == "Place and documents cannot be separated: documents do not stand in all thirds"
-
-
-@pytest.mark.parametrize("family", ["order", "value-shares"])
+@pytest.mark.parametrize("family", ["value-shares", *of_plugins("ARRANGED")])
 def test_bounds_are_of_the_gap_that_is_shown(family):
     """Though the places of a set are dealt by value, and some values cannot tell any."""
     sets = [
@@ -281,7 +272,7 @@ def test_bounds_are_of_the_gap_that_is_shown(family):
         for k in range(8)
     ]
     given = make_input(sets, mine=[f"Apple {k}." if k % 3 else f"Stone {k}." for k in range(8)])
-    measure = shares_of(given.values) if family == "value-shares" else Order(shares_of(given.values).words)
+    measure = shares_of(given.values) if family == "value-shares" else FAMILIES[family](given)
     found = measure.measure(given.items(given.systems[0]))
     measured = Measured(measure, "mine", tuple(found), measure.figures(found))
     (tested,) = gaps.tested([measured], Bootstrap())

@@ -177,13 +177,3 @@ def test_a_bundled_corpus_goes_by_name_and_a_file_without_ids_by_order(tmp_path,
     assert len(given.sets) == 48
     assert given.documents == "reviews"
     assert given.systems[0].by_order
-
-
-def test_an_order_that_is_the_documents_own_is_refused(tmp_path):
-    documents = write_sets(tmp_path / "docs.jsonl", two_sided(2))
-    files = [write_summaries(tmp_path / f"{name}.jsonl", {"set-0": "x", "set-1": "y"}) for name in ("given", "turn")]
-    with pytest.raises(DataError, match=r"--order turn=.*: has the documents in the same order as"):
-        read_input(wanted(documents, *files, orders=(("turn", documents),)))
-    turned = [each.model_copy(update={"documents": each.documents[::-1]}) for each in two_sided(2)]
-    found = read_input(wanted(documents, *files, orders=(("turn", write_sets(tmp_path / "turned.jsonl", turned)),)))
-    assert found.systems[1].places == {"set-0": (2, 1, 0), "set-1": (2, 1, 0)}

@@ -420,10 +420,8 @@ def test_a_library_that_a_measure_needs_is_named(bring, tmp_path):
 def test_what_a_plug_in_brings_is_refused_where_it_is_deleted(tmp_path, monkeypatch):
     monkeypatch.setattr(doors, "PLUGINS", tmp_path)
     _forget()
-    assert ask({}).measures == ("value-shares", "coverage", "order")
-    with pytest.raises(
-        DataError, match=r"measure .opinions. is not known\. Measures are value-shares, coverage, order, tone$"
-    ):
+    assert ask({}).measures == ("value-shares", "coverage")
+    with pytest.raises(DataError, match=r"measure .opinions. is not known\. Measures are value-shares, coverage$"):
         read_measures("opinions")
     with pytest.raises(DataError, match="option 'word_lists' is not known"):
         ask({"word_lists": "lists.yaml"})

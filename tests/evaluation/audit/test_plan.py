@@ -2,7 +2,6 @@ import sys
 
 import pytest
 
-from evenhand.config.fairness import ToneSection
 from evenhand.errors import DataError, RecipeError
 from evenhand.evaluation.audit.families import MEASURES
 from evenhand.evaluation.audit.options import read_measures, read_sections, usual_measures
@@ -148,16 +147,6 @@ def test_the_usual_entailer_is_words_where_the_encoder_is_not_installed_and_noth
     section, why = usual_entailer(["Go."])
     assert section.kind == "words"
     assert "evenhand models says how to get it" in why
-
-
-@pytest.mark.parametrize("tone", ["vader", None, ToneSection(), ToneSection(kind="vader")])
-def test_the_usual_tone_written_out_needs_no_measure_of_it(tone):
-    assert ask({"measures": "word-lists", "tone": tone}).measures == ("word-lists",)
-
-
-def test_another_tone_without_its_measure_is_refused():
-    with pytest.raises(DataError, match=r"tone.* has no effect without measure 'tone'"):
-        ask({"measures": "word-lists", "tone": "encoder"})
 
 
 def test_words_of_groups_are_measured_only_where_they_are_asked_for(tmp_path):

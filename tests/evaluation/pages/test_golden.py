@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from audit_inputs import make_input, shares_of, two_sided
-from calibrated import accused, make_judge, write_calibration
+from conformance import of_plugins
 from rich.console import Console
 
 from evenhand.evaluation.audit.build import build_audit
@@ -23,14 +23,7 @@ from evenhand.evaluation.report.checkpoint.page import page as report_page
 from evenhand.evaluation.report.comparison.build import build_comparison
 from evenhand.evaluation.report.comparison.entries import NamedRecipe, read_entries
 from evenhand.evaluation.report.comparison.page import page as comparison_page
-from evenhand.judges.calibration import read_calibration
-from evenhand.plugins.bias import study as bias
-from evenhand.plugins.bias.recipe import BiasRecipe
-from evenhand.plugins.judge_studies.page import page as judges_page
 from evenhand.resampling import Bootstrap
-
-GOLDEN = Path(__file__).parent / "golden"
-MOST_LINES = 25
 
 
 def report(run: Any, folder: Path) -> Page:
@@ -52,37 +45,24 @@ def audit(run: Any, folder: Path) -> Page:
     return audit_page(gated(build_audit(made, plan, [shares]), AUDIT_PAGE, GateRequest(limits)))
 
 
-def bias_study(run: Any, folder: Path) -> Page:
-    options = {"persons": "known", "encoder": None, "resamples": 100}
-    recipe = {
-        "name": "study",
-        "output": folder,
-        "inputs": {"assignments": 2},
-        "simulated": "one-sided",
-        "measures": options,
-    }
-    return bias.page(bias.bias_study(BiasRecipe.model_validate(recipe)).report)
+FOLDER = Path(__file__).parent / "golden"
+# how a page is made of a run, and the file of its words
+PAGES = {make.__name__: (make, FOLDER / f"{make.__name__}.md") for make in (report, comparison, audit)} | of_plugins(
+    "GOLDEN"
+)
 
 
-def judges(run: Any, folder: Path) -> Page:
-    path = folder / "calibration.json"
-    write_calibration(
-        path, make_judge("a", judge="overlap"), make_judge("b", judge="grade", probes=(accused("injection", "obeys"),))
-    )
-    return judges_page(read_calibration(path))
-
-
-@pytest.mark.parametrize("make", [report, comparison, audit, bias_study, judges])
-def test_first_pages_say_what_they_said(make: Any, small_run: Any, tmp_path: Path):
+@pytest.mark.parametrize("name", PAGES)
+def test_first_pages_say_what_they_said(name: str, small_run: Any, tmp_path: Path):
+    make, path = PAGES[name]
     page = make(small_run, tmp_path)
     assert page.overview is not None
     text = markdown.render(page).partition(f"\n\n{page.title}\n")[0].replace(str(tmp_path), "FOLDER") + "\n"
     console = Console(width=100, file=io.StringIO(), markup=False)
     console.print(terminal.render(page))
     shown = console.file.getvalue()  # type: ignore[attr-defined]
-    assert len(shown.splitlines()) <= MOST_LINES
+    assert len(shown.splitlines()) <= 25
     assert len(page.overview.headline.split()) <= 15 and len(page.overview.sure.split()) == 3
-    path = GOLDEN / f"{make.__name__}.md"
     if os.environ.get("EVENHAND_GOLDEN") == "write":
         path.write_text(text, encoding="utf-8")
     assert text == path.read_text(encoding="utf-8")

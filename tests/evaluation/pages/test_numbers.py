@@ -3,7 +3,6 @@ import math
 import pytest
 
 from evenhand.evaluation.pages.numbers import (
-    duration,
     interval,
     number,
     p_value,
@@ -61,13 +60,6 @@ def test_units():
     assert with_unit(0.5, 1, "%") == "50.0 %"
     assert with_unit(-0.051, 1, "points", sign=True) == "\u22125.1 points"
     assert with_unit(None, 1, "points") == "\u2013"
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"), [(8.26, "8.3 s"), (245, "4 min 05 s"), (7620, "2 h 07 min"), (59.99, "1 min 00 s")]
-)
-def test_durations(seconds, text):
-    assert duration(seconds) == text
 
 
 def test_slugs_are_names_of_files():

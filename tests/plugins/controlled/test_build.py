@@ -19,7 +19,6 @@ from evenhand.plugins.controlled.expected import expected_asks, expected_tasks
 from evenhand.plugins.controlled.points import NO_OPPOSITE, ArticlePoints
 from evenhand.plugins.controlled.recipe import ControlledRecipe, load_controlled
 from evenhand.plugins.controlled.summaries import PlannedText
-from evenhand.plugins.judge_studies.benchmark import benchmark_judges
 from evenhand.storage import file_digest, read_jsonl, read_text
 
 FILES = (
@@ -340,7 +339,8 @@ def test_released_evidence_is_planned_as_the_authors_planned_it(polisum, tmp_pat
 def test_built_set_is_read_by_benchmark_judges_and_split_by_side(tmp_path, monkeypatch):
     monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / "cache"))
     build_controlled(recipe(tmp_path), lambda _: Obedient())
-    found = benchmark_judges(tmp_path / "controlled.jsonl", {}, tmp_path / "bench")
+    studies = pytest.importorskip("evenhand.plugins.judge_studies.benchmark")
+    found = studies.benchmark_judges(tmp_path / "controlled.jsonl", {}, tmp_path / "bench")
     assert {row.side for row in found.rows} == {"left", "right", None}
     # 24 of each side
     assert {row.side: row.summaries for row in found.rows} == {"left": 24, "right": 24, None: 48}

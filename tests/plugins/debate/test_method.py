@@ -3,12 +3,13 @@
 import re
 
 import pytest
-from method_runs import Filtering, Noting, job, make_recipe, order, seeds_of
+from method_runs import Filtering, Noting, counted, drawn_candidates, job, make_recipe, order, seeds_of
 
 from evenhand.config import CorpusSection, TaskSection
 from evenhand.generate import zero_shot
 from evenhand.generate.method import seed_from
 from evenhand.generate.requests import build_requests
+from evenhand.plugins.debate import method
 from evenhand.plugins.debate.method import summarise
 
 
@@ -105,3 +106,13 @@ def test_agents_of_a_debate_that_fails_are_no_candidates(requests):
     backend = Filtering(answer, lambda ask: ask.seed == failed)
     row, _ = summarise(job(backend, requests, order(4), seeds_of(requests, 4), recipe))
     assert [reply.finish_reason for reply in row] == ["failed", "failed", "stop", "stop"]
+
+
+def test_steps_of_several_answers_are_counted_under_one_name(requests):
+    _, found, turns = drawn_candidates(
+        requests, lambda ask: "The Left wants it.", method, "debate", debate={"agents": 3, "rounds": 1}
+    )
+    cut = [turn.model_copy(update={"finish_reason": "length"}) for turn in turns]
+    said = [each for each in counted(requests, found, cut).cautions if "of the step" in each]
+    assert len(said) == 1
+    assert "'agent'" in said[0]

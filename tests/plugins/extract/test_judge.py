@@ -5,7 +5,9 @@ import json
 import pytest
 from answering import AnsweringBackend, GivenModels
 
+from evenhand.config.judges import AlignmentJudge
 from evenhand.generate.backend import TOO_LONG, Reply
+from evenhand.judges import JUDGES, open_judge
 from evenhand.judges.asking import AskingJudge
 from evenhand.judges.judge import JudgeInput
 from evenhand.judges.overflow import was_cut
@@ -194,3 +196,41 @@ def test_what_changes_scores_changes_the_signature():
         {"extractors": ["entailment"], "nli_revision": "v2"},
     ]  # fmt: skip
     assert len({plain, *(signature(**change) for change in changed)}) == len(changed) + 1
+
+
+WHOLE = ExtractJudge.model_validate(
+    {"kind": "extract", "model": {"name": "org/model"}, "encoder": "org/encoder", "nli": "org/nli"}
+)
+
+
+def test_judges_that_read_one_classifier_or_encoder_hold_it_once():
+    sections = (
+        AlignmentJudge(kind="alignment", aligner="nli", model="org/nli"),
+        WHOLE,
+        AlignmentJudge(kind="alignment", model="org/encoder"),
+    )
+    models = SharedModels()
+    alignment, extract, encoder = (open_judge("judge", options, models) for options in sections)
+    similarity, entailment = extract._extractors[1:3]
+    assert alignment.loads == entailment._model.loads
+    assert encoder.loads == similarity._model.loads
+
+
+def test_revisions_of_its_models_are_those_of_aligners():
+    models = SharedModels()
+    classifier, encoder = (
+        open_judge("judge", AlignmentJudge(kind="alignment", aligner=aligner, model="org/m", revision="v2"), models)
+        for aligner in ("nli", "encoder")
+    )
+    section = WHOLE.model_copy(
+        update={"nli": "org/m", "nli_revision": "v2", "encoder": "org/m", "encoder_revision": "v2"}
+    )
+    similarity, entailment = open_judge("judge", section, models)._extractors[1:3]
+    assert (entailment._model.loads, similarity._model.loads) == (classifier.loads, encoder.loads)
+
+
+def test_its_grades_must_be_told_apart_by_the_tokenizer():
+    asks = JUDGES["extract"].prompt("coverage", WHOLE)
+    assert [list(map(int, grades)) for grades in asks.grades] == [
+        list(range(1, high + 1)) for _, high in SCALES.values()
+    ]

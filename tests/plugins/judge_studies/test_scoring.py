@@ -1,14 +1,18 @@
 """Controlled summaries before judges."""
 
+from pathlib import Path
+
 import pytest
 from answering import AnsweringBackend, GivenModels, grades
 
-from evenhand.config.judges import RougeJudge, RubricJudge, RuleJudge
+from evenhand.config.fairness import EqualCoverageJudge
+from evenhand.config.judges import PythonJudge, RougeJudge, RubricJudge, RuleJudge
+from evenhand.corpora.controlled import read_controlled
 from evenhand.errors import RecipeError
 from evenhand.judges import open_judge, open_judges
 from evenhand.judges.judge import Verdict
+from evenhand.judges.python_code import FunctionJudge
 from evenhand.plugins.judge_studies.scoring import BASELINES, has_nothing_to_judge, judge_sets, with_baselines
-from evenhand.plugins.opinions.sections import OpinionGraphJudge
 
 
 class Counting:
@@ -105,5 +109,18 @@ def test_a_name_of_a_baseline_is_taken():
 def test_judges_that_have_nothing_to_look_at_are_told():
     assert "no output contract" in has_nothing_to_judge(RuleJudge(kind="contract"))
     assert "other sides" in has_nothing_to_judge(RougeJudge(kind="rouge", against="opposing"))
-    assert "attribute values" in has_nothing_to_judge(OpinionGraphJudge(kind="opinion-graph"))
+    assert "attribute values" in has_nothing_to_judge(EqualCoverageJudge(kind="equal-coverage"))
     assert {has_nothing_to_judge(each) for each in BASELINES.values()} == {None}
+
+
+def test_functions_judge_controlled_summaries_with_their_source(tmp_path, monkeypatch):
+    monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / "cache"))
+    sets = read_controlled(Path("sample"))[:2]
+
+    def score(summary, sources, request):
+        return sources == [request["documents"][0]["text"]] and len(sources[0]) / 1e6
+
+    section = PythonJudge(kind="python", file="x", function="score", better="higher", range=[0, 1], means="Nothing.")
+    judgements = judge_sets([FunctionJudge("mine", section, score)], sets)
+    assert len(judgements) == sum(len(each.summaries) for each in sets)
+    assert {each.score for each in judgements} == {len(each.source) / 1e6 for each in sets}

@@ -5,7 +5,9 @@ import json
 import pytest
 from labelled_sets import BALANCED, FERRY, ONE_SIDED, judge_input
 
-from evenhand.judges import open_judge
+from evenhand.config import Recipe
+from evenhand.config.judges import AlignmentJudge
+from evenhand.judges import open_judge, open_judges
 from evenhand.plugins.opinions.sections import ContrastJudge
 
 
@@ -45,3 +47,28 @@ def test_what_has_no_other_side_is_unscored_and_stops_nobody(each, reason):
     found, other = judged(each, judge_input(ONE_SIDED, side="left"))
     assert (found.score, found.unscored) == (None, reason)
     assert other.score == 0.8125
+
+
+def test_documents_in_the_order_of_a_sample_are_no_option_of_it():
+    with pytest.raises(ValueError, match="order of the documents"):
+        ContrastJudge.model_validate({"kind": "contrast", "entailer": {"dedupe": "sample"}})
+
+
+def recipe(reward):
+    judges = {"fit": {"kind": "rouge"}, "own": {"kind": "contrast"}}
+    return Recipe.model_validate({
+        "name": "study", "output": "runs/study", "model": {"name": "m"}, "generate": {"plans": {"plain": {}}},
+        "evaluation": {"judges": ["fit"]}, "judges": judges, "reward": reward, "task": {"scope": "side"},
+    })  # fmt: skip
+
+
+def test_it_is_a_reward_and_a_weight_below_0_is_refused_since_higher_is_fairer():
+    assert recipe({"judges": ["fit", "own"]}).reward.combine == "mean"
+    reward = {"judges": ["fit", "own"], "combine": "weighted", "weights": {"fit": 1, "own": -1}}
+    with pytest.raises(ValueError, match=r"own: -1, where higher is fairer.*write a weight above 0"):
+        recipe(reward)
+
+
+def test_it_shares_the_encoder_of_other_judges():
+    sections = {"contrast": ContrastJudge(kind="contrast"), "fit": AlignmentJudge(kind="alignment")}
+    assert len({judge.loads for judge in open_judges(sections)}) == 1

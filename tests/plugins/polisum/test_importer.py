@@ -1,15 +1,19 @@
 """Import of the authors' files. The texts here are invented; the real ones may not be shipped."""
 
 import json
+from itertools import accumulate
 
 import pytest
 
-from evenhand.config import CorpusSection, SplitSection
+from evenhand.config import CorpusSection, SplitSection, TaskSection
 from evenhand.corpora import split_sets
 from evenhand.errors import DataError, StorageError
+from evenhand.fairness.groups.tokens import open_nltk
+from evenhand.generate.requests import build_requests
 from evenhand.plugins.polisum.importer import ReleasedItem, import_polisum, passages_of
 from evenhand.records import DocumentSet
 from evenhand.storage import read_jsonl, write_jsonl
+from evenhand.text import sentences
 
 LEFT = ["The ferry is cheap.", "Nurses need it."]
 RIGHT = ["The ferry is dear."]
@@ -214,3 +218,24 @@ def test_the_development_file_can_be_split_by_topic(polisum):
     split = split_sets(sets, CorpusSection(train=SplitSection(), test=SplitSection()), seed=42)
     assert len(split["train"]) + len(split["test"]) == 59
     assert 12 <= len(split["test"]) <= 18
+
+
+def test_released_prompts_of_polisum_are_those_of_its_file(polisum):
+    items = json.loads((polisum / "dev.json").read_text())
+    sets = import_polisum(polisum / "dev.json", faithful_to_release=True).sets
+    corpus = CorpusSection(sides=("left", "right"))
+    prompts = [r.prompt[0].content for r in build_requests(sets, corpus, TaskSection(template="released"))]
+    assert len(prompts) == 118
+    assert sorted(prompts) == sorted(item["input"] for item in items)
+
+
+@pytest.mark.needs("nltk")
+def test_news_passages_are_split_as_by_punkt_but_for_marks_that_it_cuts_off(polisum):
+    nltk = open_nltk("the test", ("punkt_tab",))
+    passages = [document.text for each in import_polisum(polisum / "dev.json").sets for document in each.documents]
+    ours, theirs = ([split(text) for text in passages] for split in (sentences, nltk.sent_tokenize))
+    assert max(len(sentence.split()) for text in ours for sentence in text) <= 100
+    ends = [[set(accumulate(len("".join(s.split())) for s in text)) for text in each] for each in (ours, theirs)]
+    differing = sum(len(a ^ b) for a, b in zip(*ends, strict=True))
+    # 585 when quotations were kept in one piece; of what is left nearly all is punkt's ". || ." and "Gov. || Newsom"
+    assert differing < 200

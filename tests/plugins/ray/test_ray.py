@@ -27,7 +27,6 @@ from evenhand.judges.stage import judge
 from evenhand.loop import steps, work_in
 from evenhand.plugins.ray import workers as ray_workers
 from evenhand.plugins.ray.workers import RAY
-from evenhand.plugins.slurm.slurm import Nodes, jobs
 from evenhand.runfolder.engines import Engines, engines_of, refuse_small_cluster, waves
 from evenhand.runfolder.phases import CANDIDATES, JUDGEMENTS, REQUESTS, open_phase
 from evenhand.runfolder.replicas import Queue, ReplicaTask, Start, work_off
@@ -315,8 +314,9 @@ def test_keys_that_would_have_no_effect_there_are_refused(tmp_path):
     values = mine.model_dump(mode="json", exclude_defaults=True)
     with pytest.raises(RecipeError, match=r"generate.python has no effect with executor: ray.*leave it out"):
         recipe_of(values | {"generate": values["generate"] | {"python": "python3"}})
+    slurm = pytest.importorskip("evenhand.plugins.slurm.slurm")
     with pytest.raises(RecipeError, match=r"key 'executor': SLURM spreads the work itself; leave executor: ray out"):
-        jobs(mine, steps(mine), Nodes(2), 2)
+        slurm.jobs(mine, steps(mine), slurm.Nodes(2), 2)
 
 
 def test_a_machine_whose_gpus_ray_does_not_count_is_refused(tmp_path, monkeypatch):

@@ -7,8 +7,10 @@ import re
 import numpy as np
 import pytest
 
+from evenhand.config.judges import AlignmentJudge
 from evenhand.errors import JudgeError
 from evenhand.fairness.groups.tokens import open_nltk
+from evenhand.judges import open_judge
 from evenhand.judges.judge import JudgeInput
 from evenhand.judges.shared import SharedModels
 from evenhand.plugins.released.sections import SummacJudge
@@ -277,3 +279,14 @@ def test_what_changes_scores_changes_the_signature(weights):
         {"label": "yes"}, {"against": "opposing"}, {"variant": "conv", "weights": weights[0]}, {"revision": "v2"},
     ]  # fmt: skip
     assert len({plain, *(judge(model="org/model", **change).signature for change in changed)}) == 5
+
+
+def test_it_shares_the_classifier_of_other_judges_with_the_same_label():
+    models = SharedModels()
+    sections = (
+        AlignmentJudge(kind="alignment", aligner="nli", model="org/nli"),
+        SummacJudge(kind="summac", model="org/nli"),
+        SummacJudge(kind="summac", model="org/nli", label="yes"),
+    )
+    alignment, summac, other = (open_judge("judge", section, models) for section in sections)
+    assert alignment.loads == summac.loads != other.loads

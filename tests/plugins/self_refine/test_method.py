@@ -3,11 +3,12 @@
 import re
 
 import pytest
-from method_runs import Noting, job, make_recipe, order, seeds_of
+from method_runs import Noting, counted, drawn_candidates, job, make_recipe, order, seeds_of
 
 from evenhand.config import CorpusSection, TaskSection
 from evenhand.generate import zero_shot
 from evenhand.generate.requests import build_requests
+from evenhand.plugins.self_refine import method
 from evenhand.plugins.self_refine.method import summarise
 
 
@@ -128,3 +129,13 @@ def test_feedback_on_a_summary_of_all_sides_speaks_of_no_side(ferry):
     assert not any(word in own for word in ("share", "room", "opinion"))
     refine = backend.calls[2][0].prompt[-1].content
     assert "Refine the summary below by the feedback" in refine
+
+
+def test_feedback_that_was_cut_is_counted_in_the_line_and_the_receipt(requests):
+    _, found, turns = drawn_candidates(
+        requests, lambda ask: "The Left wants it.", method, "self-refine", self_refine={"rounds": 3}
+    )
+    cut = [t.model_copy(update={"finish_reason": "length"}) if t.role == "feedback" else t for t in turns]
+    counts = counted(requests, found, cut)
+    assert counts.steps_stopped_by_max_tokens == 12
+    assert any("12 answers of the step 'feedback' stopped at max_tokens" in said for said in counts.cautions)

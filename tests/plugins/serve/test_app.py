@@ -180,7 +180,7 @@ with served(recipe) as client:
 
 
 def test_no_request_waits_for_an_import(tmp_path):
-    folder = str(Path(__file__).parents[2])
+    folder = str(Path(__file__).parent)
     said = subprocess.run(
         [sys.executable, "-c", FIRST_REQUESTS, folder, str(tmp_path)], capture_output=True, text=True, check=True
     )

@@ -12,7 +12,7 @@ from serving import Server
 from starlette.requests import Request
 
 import evenhand
-from evenhand.generate.server.patience import GivenUpError
+from evenhand.generate.patience import GivenUpError
 from evenhand.generate.stage import generate as generate_stage
 from evenhand.judges import open_judges
 from evenhand.judges.stage import judge_by

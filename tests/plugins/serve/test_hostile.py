@@ -19,9 +19,8 @@ from serving import Server
 from evenhand.benchmarks.hostile import bodies
 from evenhand.plugins.serve.app import Limits
 from evenhand.plugins.serve.asked import body_of
-from evenhand.plugins.serve.connections import protocol
 from evenhand.plugins.serve.decoded import answer_in
-from evenhand.plugins.serve.listen import open_socket, served_phase, server_of, warn_of_strangers
+from evenhand.plugins.serve.listen import open_socket, protocol, served_phase, server_of, warn_of_strangers
 from evenhand.text.json_text import NotJsonError, parse_json
 from evenhand.text.secrets import holds, without
 

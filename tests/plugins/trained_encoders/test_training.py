@@ -15,8 +15,6 @@ from evenhand.corpora.annotated import read_annotated
 from evenhand.corpora.controlled import read_controlled
 from evenhand.errors import DataError, RecipeError, StorageError, UnfitModelError
 from evenhand.judges import JudgeInput, open_judge
-from evenhand.plugins.judge_studies.scoring import seen_articles
-from evenhand.plugins.judge_studies.train_judge import TrainingRequest, train_judge
 from evenhand.plugins.trained_encoders.fitting import CLASSES, class_pairs
 from evenhand.plugins.trained_encoders.plan import EncoderPlan, parts
 from evenhand.plugins.trained_encoders.training import train_encoder
@@ -151,17 +149,19 @@ def test_the_same_seed_gives_the_same_bytes(trained, tiny, tmp_path):
 
 
 def test_a_judge_is_not_tried_on_topics_that_its_model_was_trained_on(trained, tmp_path):
+    scoring = pytest.importorskip("evenhand.plugins.judge_studies.scoring")
+    studies = pytest.importorskip("evenhand.plugins.judge_studies.train_judge")
     folder, _ = trained
     judge = AlignmentJudge(kind="alignment", model=str(folder / "encoder"))
     sets = read_controlled(Path("sample"))
     # the bundled sets are of other topics than the bundled articles
-    assert not seen_articles({"mine": judge}, sets)
+    assert not scoring.seen_articles({"mine": judge}, sets)
     known = [sets[0].model_copy(update={"topic": "THE harbour tram in Skelmouth"}), *sets[1:]]
-    assert seen_articles({"mine": judge}, known) == {"mine": {sets[0].id}}
+    assert scoring.seen_articles({"mine": judge}, known) == {"mine": {sets[0].id}}
     file = tmp_path / "sets.jsonl"
     write_jsonl(file, known)
     with pytest.raises(RecipeError, match=r"judge 'mine' was trained on 1 of 16 articles .* train its encoder without"):
-        train_judge(file, TrainingRequest("coverage", {"mine": judge}), tmp_path)
+        studies.train_judge(file, studies.TrainingRequest("coverage", {"mine": judge}), tmp_path)
 
 
 def test_left_out_topics_are_not_trained_on(tiny, tmp_path):

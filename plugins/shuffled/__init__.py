@@ -1,0 +1,1 @@
+"""Shuffled documents: a method that merges a summary of each rotation of a side's documents."""

@@ -1,0 +1,1 @@
+"""Tone: whether summaries speak of each value as positively as its documents do."""
