@@ -345,8 +345,7 @@ class Recipe(Section):
                 raise ValueError(f"evaluation.{error}") from error
 
     def _pairs_have_their_parts(self) -> None:
-        mistakes, options = [], self.generate.options
-        mistakes += self.pairs.rules.mistakes(self)
+        options, mistakes = self.generate.options, list(self.pairs.rules.mistakes(self))
         if not self.pairs.rules.judge and self.rounds and options.copies and self.train.pairs is None:
             mode = f"pairs.mode: {options.pairs_mode}, or " if options.pairs_mode else ""
             mistakes.append(
