@@ -150,7 +150,7 @@ class _Verb(TyperCommand):
         super().__init__(*arguments, params=[*params, *OPTIONS[not reads_recipe :]], **options)
 
     @property
-    def params(self) -> list[Any]:  # type: ignore[override]
+    def params(self) -> list[Any]:
         """Its parameters; those that plug-ins bring are asked for with them, so that a list of verbs imports none."""
         if build := getattr(self.callback, "build", None):
             command = build()
@@ -159,7 +159,7 @@ class _Verb(TyperCommand):
 
     @params.setter
     def params(self, params: list[Any]) -> None:
-        self._params = params
+        self._params: list[Any] = params
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         with _visible_refusals():
