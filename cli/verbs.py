@@ -145,6 +145,8 @@ FurtherOptions = Callable[[], Mapping[str, Sequence[inspect.Parameter]]]
 
 
 class _Verb(TyperCommand):
+    _params: list[Any]
+
     def __init__(self, *arguments: Any, params: list[Any], **options: Any) -> None:
         reads_recipe = any(parameter.name in RECIPES for parameter in params)
         super().__init__(*arguments, params=[*params, *OPTIONS[not reads_recipe :]], **options)
@@ -159,7 +161,7 @@ class _Verb(TyperCommand):
 
     @params.setter
     def params(self, params: list[Any]) -> None:
-        self._params: list[Any] = params
+        self._params = params
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         with _visible_refusals():
