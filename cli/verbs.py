@@ -150,12 +150,13 @@ class _Verb(TyperCommand):
         super().__init__(*arguments, params=[*params, *OPTIONS[not reads_recipe :]], **options)
 
     @property
-    def params(self) -> list[Any]:  # type: ignore[override]
+    def params(self) -> list[Any]:
         """Its parameters; those that plug-ins bring are asked for with them, so that a list of verbs imports none."""
         if build := getattr(self.callback, "build", None):
             command = build()
             self.callback, self._params = command.callback, command.params
-        return self._params
+        parameters: list[Any] = self._params
+        return parameters
 
     @params.setter
     def params(self, params: list[Any]) -> None:
