@@ -157,7 +157,8 @@ class _Verb(TyperCommand):
         if build := getattr(self.callback, "build", None):
             command = build()
             self.callback, self._params = command.callback, command.params
-        return self._params
+        parameters: list[Any] = self._params
+        return parameters
 
     @params.setter
     def params(self, params: list[Any]) -> None:
