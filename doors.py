@@ -80,6 +80,16 @@ class Door(Mapping[str, T]):
             )
         return self._loaded(points[0]) if points else self._core[name]
 
+    def broken(self) -> dict[str, PluginError]:
+        """Those that are brought and cannot be had, and why."""
+        errors: dict[str, PluginError] = {}
+        for name in self._points:
+            try:
+                self[name]
+            except PluginError as error:
+                errors[name] = error
+        return errors
+
     def package(self, name: str) -> str | None:
         """Name and version of the package that brings the thing of that name; None where it is evenhand's own, or not there."""
         points = self._points.get(name, [])

@@ -175,24 +175,6 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
             min=1, rich_help_panel=SAID, help="Values in fewer scored sets are marked few and get no verdict."
         ),
     ] = 5,
-    published: Annotated[
-        bool,
-        typer.Option(
-            "--published",
-            rich_help_panel=SAID,
-            help="Show also what papers report beside these measures: AUC over the released cut-offs, p of Coverage Parity, and "
-            "BUR, UER and Equal Coverage by the value that has most documents.",
-        ),
-    ] = False,
-    bounds: Annotated[
-        bool,
-        typer.Option(
-            "--bounds",
-            rich_help_panel=MEASURES,
-            help="Show also how low and high Equal Coverage and Coverage Parity can be with sentences of the documents; the "
-            "entailer reads all of them.",
-        ),
-    ] = False,
     examples: Annotated[
         int, typer.Option(min=0, rich_help_panel=SAID, help="Most unfair summaries shown by each family.")
     ] = 5,
@@ -267,7 +249,7 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     options = {
         "measures": measures, "matcher": matcher, "entailer": entailer, "models": model, "mode": mode, "tau": tau,
         "target": target, "least_group": least_group,
-        "published": published, "bounds": bounds, "n_examples": examples, "level": level, "resamples": resamples, "seed": seed,
+        "n_examples": examples, "level": level, "resamples": resamples, "seed": seed,
     }  # fmt: skip
     readers = {name: arrangement.read for name, (_, arrangement) in arrangements().items()}
     files = {name: entries for name in readers if (entries := plugin_options.pop(name, None))}
@@ -318,9 +300,12 @@ def plugin_options() -> dict[str, list[inspect.Parameter]]:
 
     own = inspect.signature(audit).parameters
     options: dict[str, list[inspect.Parameter]] = {}
-    for name, (option, _) in command_options(own.keys()).items():
+    for option in command_options(own.keys()):
         (before,) = (info for info in own[option.after].annotation.__metadata__)
+        # a flag has no name for its opposite
+        names = (f"--{option.name.replace('_', '-')}",) if option.type is bool else ()
         info = typer.Option(
+            *names,
             help=option.help,
             metavar=option.metavar,
             show_default=option.default,
@@ -328,7 +313,10 @@ def plugin_options() -> dict[str, list[inspect.Parameter]]:
         )
         annotation = Annotated[option.type, info]
         parameter = inspect.Parameter(
-            name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None, annotation=annotation
+            option.name,
+            inspect.Parameter.POSITIONAL_OR_KEYWORD,
+            default=False if option.type is bool else None,
+            annotation=annotation,
         )
         options.setdefault(option.after, []).append(parameter)
     return options

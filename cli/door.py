@@ -12,7 +12,7 @@ import typer
 from pydantic import BaseModel
 from rich.markup import escape
 
-from ..doors import Door
+from ..doors import Door, absent_names
 from ..errors import PluginError
 from .verbs import FurtherOptions, Verbs
 
@@ -82,6 +82,9 @@ def add_verbs(app: Verbs, verbs: Mapping[str, Verb]) -> None:
         group, _, below = name.rpartition(".")
         if not group:
             _add(app, name, verb, verb.panel)
+        elif group not in verbs and group in absent_names():
+            # what stands below a group goes with it
+            continue
         elif (above := verbs.get(group)) is None or not isinstance(above.run, Verbs):
             error = PluginError(f"verb {name!r}: there is no group {group!r} below which it goes")
             _add(app, name, refusal(error), OTHERS)

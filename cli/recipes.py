@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ..config.lacking import lacking
+from ..config.lacking import lacking, usable_names
 from ..config.layers import Layers, read_layers
 from ..config.plain_yaml import dump_yaml
 from ..config.shipped import RECIPES, comment_lines, read_head, recipe_names
@@ -114,7 +114,7 @@ def _fields() -> tuple[str, ...]:
 def _rows(fields: tuple[str, ...]) -> Iterator[list[str]]:
     """A row for each recipe, and one for each folder of them."""
     folder = ""
-    for path in (Path(name) for name in recipe_names() if not lacking(name)):
+    for path in map(Path, usable_names()):
         if path.parent.name and folder != str(path.parent):
             folder = str(path.parent)
             yield [f"\n{folder}/"]

@@ -308,8 +308,10 @@ def _wording(problem: ErrorDetails, key: str, root: type[BaseModel], root_name: 
 
 def _keys_at(place: Sequence[int | str], root: type[BaseModel]) -> list[str]:
     """The keys that the section at this place of a recipe of that type may have."""
-    model = root
+    model, remote = root, remote_backends().values()
     for depth, step in enumerate(place):
+        if model is RemoteSection:
+            model = next((section for section in remote if step in section.model_fields), model)
         if depth == 2 and place[0] == "judges":
             model = JUDGE_SECTIONS[str(step)]
         elif step in model.model_fields:
@@ -317,6 +319,8 @@ def _keys_at(place: Sequence[int | str], root: type[BaseModel]) -> list[str]:
         elif step in (further := _further(model)):
             model = further[str(step)]
         # any other step is a name that the user gave to a judge or a plan
+    if model is RemoteSection:
+        return [*dict.fromkeys(key for section in remote for key in section.model_fields)]
     return [*model.model_fields, *_further(model)]
 
 
@@ -326,9 +330,7 @@ def _further(model: type[BaseModel]) -> Mapping[str, type[Section]]:
 
 def _sections(annotation: Any) -> Iterable[type[BaseModel]]:
     """The section types that an annotation such as dict[str, A | B] mentions, in order."""
-    if annotation is RemoteSection:
-        yield from remote_backends().values()
-    elif isinstance(annotation, type) and issubclass(annotation, BaseModel):
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         yield annotation
     for inner in get_args(annotation):
         yield from _sections(inner)

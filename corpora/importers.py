@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ..doors import Door
 from ..errors import DataError, PluginError
-from ..packages import Part
+from ..models.packages import Part
 from ..storage import numbered_lines
 from ..text.json_text import NotJsonError, parse_json
 from .entries import BuiltSets

@@ -143,10 +143,14 @@ def backend_signature(section: BackendSection, model: ModelSection, adapter: Pat
     """Text that names model, adapter, number type and backend, and the date where prompts hold it; no model is loaded."""
     if section.backend == "scripted":
         return "scripted:copy_a_sentence"
-    if (own := BACKENDS[section.backend].signature) is not None:
+    own, package = BACKENDS[section.backend].signature, BACKENDS.package(section.backend)
+    if own is not None and package is None:
         return own(section, model, adapter)
+    if own is not None:
+        with blamed(f"backend {section.backend!r} of package {package}"):
+            return f"{own(section, model, adapter)}|{package}"
     files = models.signature(model.name, model.revision, adapter)
-    parts = [files, model.dtype, section.backend, BACKENDS.package(section.backend), *prompt_parts(section, model)]
+    parts = [files, model.dtype, section.backend, package, *prompt_parts(section, model)]
     return "|".join(filter(None, parts))
 
 

@@ -1,5 +1,7 @@
 """How well judges agree with what is known of summaries: benchmark.json, as `evenhand benchmark-judges` writes it."""
 
+from collections.abc import Collection
+from operator import not_
 from typing import Literal
 
 from pydantic import Field
@@ -7,6 +9,7 @@ from pydantic import Field
 from ..config.needs import Purpose
 from ..number import Number
 from ..records import Record
+from .examples import JudgedPair
 
 ATTRIBUTES: tuple[Purpose, ...] = ("coverage", "faithfulness")
 # a pair of summaries that the judge scores alike: counts half, counts as wrong, is left out
@@ -63,3 +66,20 @@ class Benchmark(Record):
     slopes: tuple[Number, ...] = ()
     # judges that were not tried -> why
     not_tried: dict[str, str] = Field(default_factory=dict)
+    # summaries that show where judges err; not in what is published
+    examples: tuple[JudgedPair, ...] = Field(default=(), exclude_if=not_)
+
+    def best(self, attribute: Purpose, among: Collection[str] = ()) -> BenchmarkRow | None:
+        """The judge whose correlation with an attribute is the highest, over all articles; None where none has one.
+
+        Args:
+            attribute: of the summaries.
+            among: judges that are looked at; all where there are none.
+        """
+        rows = [
+            row
+            for row in self.rows
+            if (row.attribute, row.side) == (attribute, None) and (not among or row.judge in among)
+        ]
+        correlated = (row for row in rows if row.pooled.value is not None)
+        return max(correlated, key=lambda row: row.pooled.value or 0.0, default=None)

@@ -19,6 +19,7 @@ from ..records import DocumentSet, Record, is_none
 from ..resampling import NOISE
 from ..storage import explained, format_of, listed, parse_json_of, read_text
 from ..text.formats import refusal
+from .examples import JudgedPair
 from .likeness import ArticleVocabulary, typical_share
 
 N = TypeVar("N", bound=Number)
@@ -223,6 +224,8 @@ class Calibration(Record):
     judges: tuple[JudgeCalibration, ...]
     # judge -> why it was not tried
     not_tried: dict[str, str]
+    # summaries that show where judges err; not in what is published
+    examples: tuple[JudgedPair, ...] = Field(default=(), exclude_if=not_)
 
     def of(self, signature: str, purpose: Purpose | None = None) -> JudgeCalibration | None:
         """What is known of the judge of this signature; of one that differs by anything but the day, nothing.

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..errors import EvenhandError, StorageError, UnfitModelError
-from ..packages import Lack, LackReason, Part, pip_install
 from ..storage import sha256_of
 from ..text.amounts import disk_size
 from .cache import made_alone, models_folder, refuse_full_disk, told_faults
@@ -19,6 +18,7 @@ from .embedded import EmbeddedModel, absent_parts
 from .fingerprints import damage_of, fingerprint_file, read_fingerprints, write_fingerprints
 from .hub import from_hub, why_not_from_hub
 from .joining import from_packages, unfinished_file
+from .packages import Lack, LackReason, Part, pip_install
 
 log = logging.getLogger(__name__)
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ..errors import UnfitModelError
-from ..packages import Lack, Part, lack
 from ..storage import listed
 from ..text import did_you_mean
+from .packages import Lack, Part, lack
 
 EMBEDDED = "embedded:"
 

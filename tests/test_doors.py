@@ -89,6 +89,7 @@ def test_a_name_belongs_to_one_package(bring):
         door["two"]
 
 
+@pytest.mark.needs("plugins/released")
 def test_what_is_deleted_is_not_there(monkeypatch, tmp_path):
     door = Door("judges", "judge", bool)
     assert "bleurt" in door

@@ -126,6 +126,17 @@ def test_no_module_imports_itself_by_way_of_others(arrows):
         visit(module)
 
 
+def test_yaml_is_read_and_written_in_one_place(trees):
+    imports = (
+        (inside.as_posix(), alias.name)
+        for inside, tree in trees.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import)
+        for alias in node.names
+    )
+    assert [path for path, name in imports if name == "yaml"] == ["config/plain_yaml.py"]
+
+
 def test_the_root_stays_quiet():
     assert len(list(ROOT.glob("*.py"))) <= 13
 

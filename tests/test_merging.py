@@ -8,6 +8,7 @@ import sys
 import time
 
 import pytest
+from conformance import of_plugins
 from logs import warned
 from method_runs import make_recipe
 
@@ -20,6 +21,8 @@ from evenhand.phase_stages import merge
 from evenhand.runfolder.phases import CANDIDATES, JUDGEMENTS, open_phase
 from evenhand.runfolder.shards import Shard
 
+# of several steps, where a plug-in brings one
+METHOD = next(iter(of_plugins("METHODS")), "zero-shot")
 GRADE = {
     "kind": "rubric", "rubric": "coverage", "model": {"name": "none"},
     "backend": {"backend": "scripted", "requests_per_batch": 2},
@@ -32,7 +35,7 @@ def phase(tmp_path, monkeypatch):
 
     def make(name, replicas=1, size=2, **keys):
         monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / name / "cache"))
-        recipe = make_recipe("chain-of-thought", tmp_path / name, requests_per_batch=size, replicas=replicas)
+        recipe = make_recipe(METHOD, tmp_path / name, requests_per_batch=size, replicas=replicas)
         values = recipe.model_dump(mode="json") | keys
         values["judges"]["grade"] = GRADE | {
             "backend": GRADE["backend"] | {"replicas": replicas, "requests_per_batch": size}

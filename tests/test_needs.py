@@ -57,6 +57,7 @@ def bare(tmp_path):
     return kept | {"HOME": str(tmp_path), "EVENHAND_CACHE": str(tmp_path / "cache")}
 
 
+@pytest.mark.needs("plugins/polisum")
 def test_a_test_that_needs_what_is_not_here_is_skipped_with_every_reason(bare):
     name = "test_news_passages_are_split_as_by_punkt_but_for_marks_that_it_cuts_off"
     command = [
@@ -66,7 +67,7 @@ def test_a_test_that_needs_what_is_not_here_is_skipped_with_every_reason(bare):
         "-q",
         "-p",
         "no:cacheprovider",
-        f"tests/test_text.py::{name}",
+        f"tests/plugins/polisum/test_importer.py::{name}",
         "-m",
         "data",
     ]

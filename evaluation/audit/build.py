@@ -13,7 +13,6 @@ from ...fairness.groups.masses import Unscored
 from ...number import what_sets_say
 from ...resampling import NOISE, defined, pseudo_values
 from ...runfolder.stages import RECORDED
-from .beside import beside
 from .conclusions import conclude
 from .contents import (
     NO_GAP,
@@ -26,14 +25,16 @@ from .contents import (
     Representation,
     ValueNote,
 )
-from .families import CORE, MEASURES, described, of_package
+from .families import CORE, MEASURES, of_package
 from .figures import NO_SUMMARY, NO_WORD, Bools, Family, Figures, Measured, bounds_of, most
 from .findings import representation, system_note, title
 from .gaps import Key
 from .input import AuditInput
 from .kinds import NumberKind, SummaryUnit
+from .options import described
 from .package_checks import refuse_unfit
 from .plan import AuditPlan
+from .supplements import supplementary
 from .value_names import Name, has_own_groups, named, namer, with_names
 from .warnings import warnings
 
@@ -107,7 +108,7 @@ def build_audit(
         differences=concluded.differences,
         votes=concluded.votes,
         orders=concluded.effects,
-        beside=tuple(beside(measured, corpus, plan)),
+        beside=tuple(supplementary(measured, corpus, plan)),
         examples=tuple(
             example
             for measurement in measured

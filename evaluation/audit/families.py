@@ -2,8 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import asdict
-from typing import Any
 
 from ...config.fairness import EntailerSection, MatcherSection
 from ...doors import Door
@@ -45,13 +43,7 @@ def arrangement_of(families: Iterable[str]) -> Arrangement:
 
 def absent_measures() -> dict[str, PluginError]:
     """The measures of packages that cannot be had, and why."""
-    absent: dict[str, PluginError] = {}
-    for name in MEASURES.keys() - CORE.keys():
-        try:
-            MEASURES[name]
-        except PluginError as error:
-            absent[name] = error
-    return absent
+    return {name: error for name, error in MEASURES.broken().items() if name not in CORE}
 
 
 def those_using(tool: Tool) -> tuple[str, ...]:
@@ -81,17 +73,6 @@ def kinds_by_name() -> dict[str, tuple[str, NumberKind]]:
                 )
             kinds[kind.name] = family, kind
     return kinds
-
-
-def described(plan: AuditPlan) -> dict[str, Any]:
-    """The plan as files have it, with the options of all measures among its own."""
-    options = {
-        key: value for name in measure_names() for key, value in plan.options.get(name, MEASURES[name].options())
-    }
-    written: dict[str, Any] = {}
-    for key, value in asdict(plan).items():
-        written |= options if key == "options" else {key: value}
-    return written
 
 
 def open_tools(

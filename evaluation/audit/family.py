@@ -121,9 +121,9 @@ class FamilyPage:
 
 @dataclass(frozen=True)
 class CommandOption:
-    """An option of `evenhand audit` that a family brings."""
+    """An option of `evenhand audit` that a family or a supplement brings."""
 
-    # of one of its own options, or of its arrangement
+    # of one of the options of what brings it, or of its arrangement
     name: str
     # as typer reads it
     type: Any

@@ -3,7 +3,8 @@
 A matcher and an entailer are named with their model, or by a file with all of a recipe's keys.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
@@ -20,7 +21,9 @@ from ...errors import DataError, MissingExtra, PluginError
 from ...storage import explained, listed, local_path
 from ...text import did_you_mean
 from .families import MEASURES, absent_measures, measure_names, need_all, those_using
-from .family import Arrangement, CommandOption, Tool
+from .family import Arrangement, CommandOption, FamilyKind, Tool
+from .plan import AuditPlan
+from .supplements import SUPPLEMENTS, Supplement, supplements
 
 PARTS: dict[Tool, type[Section]] = {"matcher": MatcherSection, "entailer": EntailerSection}
 # those that have no model are not asked for one
@@ -95,31 +98,58 @@ def read_option_entries(entries: Sequence[str], reserved: Collection[str]) -> di
     return options
 
 
-def own_options(core: Collection[str] = ()) -> dict[str, str]:
-    """Option -> the measure whose own it is.
+def described(plan: AuditPlan) -> dict[str, Any]:
+    """The plan as files have it, with all options that are brought among its own."""
+    brought = {
+        key: value for name, kind in _bringing().items() for key, value in plan.options.get(name, kind.options())
+    }
+    written: dict[str, Any] = {}
+    for key, value in asdict(plan).items():
+        written |= brought if key == "options" else {key: value}
+    return written
 
-    Args:
-        core: options that no measure may have.
+
+def _bringing() -> dict[str, FamilyKind | Supplement]:
+    """What brings options, by name: measures, then supplements.
 
     Raises:
-        PluginError: a measure has one of these, or one of another measure.
+        PluginError: a supplement has the name of a measure.
     """
+    measures = {name: MEASURES[name] for name in measure_names()}
+    if taken := sorted(measures.keys() & SUPPLEMENTS.keys()):
+        raise PluginError(f"supplement {taken[0]!r} has the name of a measure; have one of them renamed")
+    return measures | supplements()
+
+
+def own_options(core: Collection[str] = ()) -> dict[str, str]:
+    """Option -> the measure or supplement whose own it is.
+
+    Args:
+        core: options that none of them may have.
+
+    Raises:
+        PluginError: one has one of these, or one of another.
+    """
+    return _owners({name: kind.options.model_fields for name, kind in _bringing().items()}, core)
+
+
+def _owners(brought: Mapping[str, Iterable[str]], core: Collection[str]) -> dict[str, str]:
     owners: dict[str, str] = {}
-    for name in measure_names():
-        for option in MEASURES[name].options.model_fields:
+    for name, options in brought.items():
+        for option in options:
             if option in core or option in owners:
-                owner = f"measure {owners[option]!r}" if option in owners else "the audit"
-                raise _taken(name, option, owner)
+                owner = f"{_noun(owners[option])} {owners[option]!r}" if option in owners else "the audit"
+                raise PluginError(f"{_noun(name)} {name!r} has an option {option!r}, as {owner} has; have it renamed")
             owners[option] = name
     return owners
 
 
-def _taken(measure: str, option: str, owner: str) -> PluginError:
-    return PluginError(f"measure {measure!r} has an option {option!r}, as {owner} has; have it renamed")
+def _noun(name: str) -> str:
+    return "supplement" if name in SUPPLEMENTS else "measure"
 
 
 def read_own_options(options: Mapping[str, Any], measures: Sequence[str]) -> dict[str, Section]:
-    """Measure -> its own options, of those that have any.
+    """Measure or supplement -> its own options, of those that have any.
 
     Args:
         options: by their names; one that is a section may be the path of a YAML file with its keys.
@@ -129,22 +159,30 @@ def read_own_options(options: Mapping[str, Any], measures: Sequence[str]) -> dic
         DataError: an option is wrong, or would have no effect.
         RecipeError: a file cannot be read or its keys are wrong; all mistakes are listed.
     """
-    owners = own_options()
+    owners, bringing = own_options(), _bringing()
     read: dict[str, Section] = {}
     for name in dict.fromkeys(owners.values()):
-        kind = MEASURES[name].options
+        kind = bringing[name].options
         values = {
             option: _read(option, kind.model_fields[option], value)
             for option, value in options.items()
             if owners[option] == name
         }
         usual = dict(kind())
-        for option in (option for option in values if name not in measures and values[option] != usual[option]):
-            spelt = option.replace("_", "-")
-            raise DataError(f"--{spelt} has no effect without measure {name!r}; add it to --measures")
+        for option in (option for option in values if values[option] != usual[option]):
+            measure = _measure_of(option, name, bringing[name])
+            if measure and measure not in measures:
+                raise DataError(
+                    f"--{option.replace('_', '-')} has no effect without measure {measure!r}; add it to --measures"
+                )
         with explained("audit"):
             read[name] = kind(**values)
     return read
+
+
+def _measure_of(option: str, owner: str, kind: FamilyKind | Supplement) -> str:
+    """The measure without which an option does nothing; "" for none."""
+    return kind.effects.get(option, "") if isinstance(kind, Supplement) else owner
 
 
 def _read(option: str, field: FieldInfo, value: Any) -> Any:
@@ -158,23 +196,18 @@ def _read(option: str, field: FieldInfo, value: Any) -> Any:
     return load_section(local_path(Path(value)), sections[0], option.replace("_", " "))
 
 
-def command_options(core: Collection[str]) -> dict[str, tuple[CommandOption, str]]:
-    """Name of each option of the command line that measures bring -> the option, and its measure.
+def command_options(core: Collection[str]) -> list[CommandOption]:
+    """Options of the command line that measures and supplements bring.
 
     Args:
-        core: options that no measure may have.
+        core: options that none of them may have.
 
     Raises:
-        PluginError: a measure has one of these, or one of another measure.
+        PluginError: one has one of these, or one of another.
     """
-    options: dict[str, tuple[CommandOption, str]] = {}
-    for measure in measure_names():
-        for option in MEASURES[measure].command_options:
-            if option.name in core or option.name in options:
-                owner = f"measure {options[option.name][1]!r}" if option.name in options else "the audit"
-                raise _taken(measure, option.name, owner)
-            options[option.name] = option, measure
-    return options
+    brought = {name: kind.command_options for name, kind in _bringing().items()}
+    _owners({name: [option.name for option in options] for name, options in brought.items()}, core)
+    return [option for options in brought.values() for option in options]
 
 
 def arrangements() -> dict[str, tuple[str, Arrangement]]:

@@ -92,7 +92,7 @@ def _picture(audit: Audit, numbers: Sequence[AuditNumber]) -> Picture | None:
             PicturePart(tuple(rows), "%" if first.kind.is_share else "", 1 if first.kind.is_share else 3, quantity),
         ),
         reference="share of the documents" if first.family == SHARES else "in the documents",
-        band="expected" if first.gap.blind is None else "expected, as wide as label-blind extracts are off it",
+        band="expected" if first.gap.blind is None else "expected range, by label-blind extracts",
         keys=(
             "clear: clearly off what is expected",
             "unsure: no clear difference",

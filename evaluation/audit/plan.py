@@ -27,13 +27,10 @@ class AuditPlan:
     tau: float = DEFAULT_TAU
     # "ratio", "equal", or one weight for each value of the audit
     target: Target = "ratio"
-    # family -> options of its own, see `family.FamilyKind`
+    # family or supplement -> options of its own, see `family.FamilyKind` and `supplements.Supplement`
     options: Mapping[str, Section] = field(default_factory=dict)
     # sets that must have a value before anything is concluded of it
     least_group: int = LEAST_SETS
-    # whether to show what papers report beside these measures, and how low and high those of coverage can be
-    published: bool = False
-    bounds: bool = False
     # summaries shown of each system by each family
     n_examples: int = 5
     bootstrap: Bootstrap = field(default_factory=Bootstrap)

@@ -29,6 +29,7 @@ from .named import AUDIT_PAGE
 from .options import arrangements, own_options, read_measures, read_own_options, read_sections, usual_measures
 from .plan import AuditPlan, read_target
 from .report import AUDIT, key_of, write_audit
+from .supplements import SUPPLEMENTS
 
 logger = logging.getLogger(__name__)
 
@@ -43,7 +44,7 @@ OPTIONS = (
 # keyword arguments of `evenhand.audit`, which may be misspelt like these
 KEYWORDS = (*OPTIONS, "documents", "summaries", "attribute", "out", "say", "allow_missing", "summary_columns", "labels")
 # option -> the measure without which it does nothing
-EFFECTS = {"units": "coverage", "bounds": "coverage"}
+EFFECTS = {"units": "coverage"}
 
 
 @dataclass(frozen=True)
@@ -96,13 +97,13 @@ def ask(options: Mapping[str, Any], files: Collection[str] = ()) -> AuditMeasure
             raise DataError(f"audit: {name} is {settings[name]!r}; write it as text, as the command line has it")
     named = settings.pop("measures", None)
     measures, notes = usual_measures() if named is None else (read_measures(named), ())
-    for error in absent_measures().values():
+    for error in (*absent_measures().values(), *SUPPLEMENTS.broken().values()):
         logger.warning("%s", error)
     measure_options = {key: settings.pop(key) for key in owners if key in settings}
     if named is None:
         # one that is measured on request alone is asked for by an option of its own, too
-        requests = {owners[key] for key in measure_options if MEASURES[owners[key]].are_requests}
-        wanted = {*measures, *(name for name in requests if MEASURES[name].on_request)}
+        kinds = {name: MEASURES[name] for key in measure_options if (name := owners[key]) in MEASURES}
+        wanted = {*measures, *(name for name, kind in kinds.items() if kind.on_request and kind.are_requests)}
         measures = tuple(name for name in measure_names() if name in wanted)
     usual = vars(AuditPlan())
     changed = {*files, *(key for key, value in settings.items() if key in usual and value != usual[key])}

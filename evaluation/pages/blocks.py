@@ -297,8 +297,9 @@ class PicturePart:
     unit: numbers.Unit = ""
     # digits after the point of its numbers
     places: int = 0
-    # what the axis measures
+    # what the axis measures, and whether 0 is on it wherever the marks are; of shares it always is
     axis: str = ""
+    has_zero: bool = False
 
 
 @dataclass(frozen=True)
@@ -353,7 +354,7 @@ class Page:
     findings: tuple[Block, ...]
     body: tuple[Block, ...]
     footer: str
-    # what the terminal shows of a page without an overview: the headline's tables
+    # what the terminal shows in place of the overview: the headline's tables
     main: tuple[Block, ...] = ()
     # the first page, where there are two
     overview: Overview | None = None

@@ -16,17 +16,17 @@ OPTION = re.compile(r"(?<![\w-])(--[a-z][a-z-]*)")
 TEMPLATES = Path(__file__).parent / "templates"
 
 
-def render(page: Page) -> str:
-    """The page with everything that it has, as HTML; of a page with an overview the second one."""
-    return _environment().get_template("page.html.j2").render(page=page, style=_style())
+def render(page: Page, first_name: str = "index.html") -> str:
+    """The page with everything that it has, as HTML; of a page with an overview the second one, which leads to the first."""
+    return _environment().get_template("page.html.j2").render(page=page, first_name=first_name, style=_style())
 
 
-def overview(page: Page, first: Overview) -> str:
-    """The first page as HTML: a sentence, a picture, cautions and examples."""
+def overview(page: Page, first: Overview, details: str = "details.html", tables: str = "tables") -> str:
+    """The first page as HTML: a sentence, a picture, cautions and examples, with a link to the second one."""
     # what is not escaped is our own: the style, and pictures, whose texts are
     drawn = {name: Markup(svg) for name, svg in drawings(first.picture).items()} if first.picture else {}  # noqa: S704
     template = _environment().get_template("overview.html.j2")
-    return template.render(page=page, first=first, drawings=drawn, style=_style())
+    return template.render(page=page, first=first, drawings=drawn, details=details, tables=tables, style=_style())
 
 
 def _style() -> Markup:

@@ -21,6 +21,8 @@ STYLE = Path(__file__).parent / "templates" / "picture.css"
 LANE, TALL_LANE, ROOM, TEXT = 27, 37, 22, 17
 # of a picture of more lines than this, so that it stays on a screen
 MOST_LANES, NARROW_LANE, NARROW_ROOM = 16, 20, 10
+# of a mark, and of where it was before: told apart without their colours
+LARGE, SMALL = 5.5, 3.2
 # how much wider bold letters are
 BOLD = 1.13
 # from a mark to its label; half of a band that has no width
@@ -103,7 +105,7 @@ def _scale(part: PicturePart, most_ticks: int) -> Scale:
     marks = [mark for row in part.rows for lane in row.lanes for mark in lane.marks]
     values = [value for mark in marks for value in (mark.value, mark.number.low, mark.number.high)]
     values += [value for row in part.rows for value in (*(row.reference or ()), *(row.band or ()))]
-    axis = scale(values, zero=part.unit == "%", most_ticks=most_ticks)
+    axis = scale(values, zero=part.has_zero or part.unit == "%", most_ticks=most_ticks)
     known = [value for value in values if value is not None]
     # a share is never below 0
     return (
@@ -222,7 +224,8 @@ def _lane(lane: Lane, part: PicturePart, frame: _Frame, y: float) -> tuple[list[
     for mark, place in zip(lane.marks, places, strict=True):
         filled = clear if mark is lane.marks[-1] else ""
         drawn.append(
-            f'<circle class="dot {style if mark is lane.marks[-1] else "before"}{filled}" cx="{place}" cy="{middle:g}" r="5.5"/>'
+            f'<circle class="dot {style if mark is lane.marks[-1] else "before"}{filled}" cx="{place}" cy="{middle:g}" '
+            f'r="{LARGE if mark is lane.marks[-1] else SMALL}"/>'
         )
     drawn.append(f'<text class="label {style}{clear}{anchor}" x="{x:g}" y="{base:g}">{escape(text)}</text>')
     return drawn, y + height
@@ -252,7 +255,7 @@ def _keys(picture: Picture, width: int, y: float) -> tuple[str, float]:
     shapes = {
         "clear": '<circle class="dot neutral clear" cx="8" cy="-4" r="5"/>',
         "unsure": '<circle class="dot neutral" cx="8" cy="-4" r="5"/>',
-        "before": '<circle class="dot before" cx="8" cy="-4" r="5"/>',
+        "before": f'<circle class="dot before" cx="8" cy="-4" r="{SMALL}"/>',
         "interval": '<line class="interval neutral" x1="0" x2="16" y1="-4" y2="-4"/>',
     }
     for key in picture.keys:

@@ -55,8 +55,8 @@ class RichText(AnyText):
 
 
 def render(page: Page, *, whole: bool = False) -> RenderableType:
-    """The first page, where there is one, or title, main blocks and warnings; or the whole page in words."""
-    if page.overview and not whole:
+    """Title, main blocks and warnings, where there are main blocks, or the first page; or the whole page in words."""
+    if page.overview and not whole and not page.main:
         return _First(page, page.overview)
     warnings = (RichText(f"warning: {warning}", style="yellow") for warning in page.warnings)
     blocks = (*page.findings, *page.body) if whole else page.main

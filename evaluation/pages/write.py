@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 from ...storage import write_together
 from ...text.cells import Value, csv_text
@@ -13,6 +14,7 @@ from .words import MARK_NAMES
 PAGE, DETAILS, TABLES = "index.html", "details.html", "tables"
 # endings of page, Markdown and tables beside a JSON file
 BESIDE = (".report.html", ".report.md", ".tables")
+SECOND = ".details.html"
 
 
 def write_page(
@@ -35,7 +37,8 @@ def write_page(
     Raises:
         StorageError: a file cannot be written.
     """
-    _write(page, folder / PAGE, folder / markdown_name, folder / TABLES, is_ours=is_ours, extra_files=extra_files or {})
+    paths = _Paths(folder / PAGE, folder / DETAILS, folder / markdown_name, folder / TABLES)
+    _write(page, paths, is_ours=is_ours, extra_files=extra_files or {})
 
 
 def write_beside(page: Page, path: Path) -> None:
@@ -45,7 +48,8 @@ def write_beside(page: Page, path: Path) -> None:
         StorageError: a file cannot be written.
     """
     html_path, markdown_path, folder = (path.with_suffix(end) for end in BESIDE)
-    _write(page, html_path, markdown_path, folder, is_ours=is_beside(path), extra_files={})
+    paths = _Paths(html_path, path.with_suffix(SECOND), markdown_path, folder)
+    _write(page, paths, is_ours=is_beside(path), extra_files={})
 
 
 def is_beside(path: Path) -> bool:
@@ -53,29 +57,31 @@ def is_beside(path: Path) -> bool:
     return path.with_suffix(BESIDE[0]).exists()
 
 
-def _write(
-    page: Page,
-    html_path: Path,
-    markdown_path: Path,
-    folder: Path,
-    *,
-    is_ours: bool,
-    extra_files: Mapping[Path, Iterable[str]],
-) -> None:
-    tables, details = table_files(page), html_path.with_name(DETAILS)
-    first = page.overview
-    pages = {html_path: [html.render(page)]}
+class _Paths(NamedTuple):
+    """Where the files of a page stand."""
+
+    html: Path
+    # of a page with an overview
+    details: Path
+    markdown: Path
+    tables: Path
+
+
+def _write(page: Page, paths: _Paths, *, is_ours: bool, extra_files: Mapping[Path, Iterable[str]]) -> None:
+    tables, first = table_files(page), page.overview
+    pages = {paths.html: [html.render(page)]}
     if first:
-        pages = {details: [html.render(page)], html_path: [html.overview(page, first)]}
+        first_page = html.overview(page, first, paths.details.name, paths.tables.name)
+        pages = {paths.details: [html.render(page, paths.html.name)], paths.html: [first_page]}
     write_together(
         {
             **extra_files,
-            **{folder / name: [text] for name, text in tables.items()},
-            markdown_path: [markdown.render(page, html_path.name, folder.name)],
+            **{paths.tables / name: [text] for name, text in tables.items()},
+            paths.markdown: [markdown.render(page, paths.html.name, paths.tables.name)],
             **pages,
         }
     )
-    for path in (*folder.glob("*.csv"), *folder.glob("*.svg")) if is_ours else ():
+    for path in (*paths.tables.glob("*.csv"), *paths.tables.glob("*.svg")) if is_ours else ():
         if path.name not in tables:
             path.unlink(missing_ok=True)
 

@@ -13,12 +13,12 @@ from ...evaluation.report.checkpoint.report import JSON
 from ...evaluation.report.systems.contents import Report
 from ...evaluation.worth import based_on
 from ...judges.benchmark import Benchmark
-from ...judges.calibration import Worth, known_of, read_calibration
+from ...judges.calibration import Calibration, Worth, known_of, read_calibration
 from ...models import public_name
 from ...models.dates import undated
 from ...runfolder.phases import ADAPTER, PAIRS, TRAINING, round_name
 from ...runfolder.processes import refuse_held
-from ...storage import parse_file, read_json, read_text, write_json, write_text
+from ...storage import parse_file, read_json, read_text, write_json
 from .files import AGAIN, CARDS, RECIPE, Manifest, RunFile, checked_files
 
 # what judges are worth, as `evenhand benchmark-judges` wrote it and `evenhand card` kept it
@@ -150,8 +150,13 @@ def _benchmark(folder: Path, signatures: dict[str, list[str]], source: Path | No
             raise DataError(
                 f"{path}: has none of the run's judges as they were there; benchmark them with --judges {folder / RECIPE}"
             )
-        write_text(copy, text)
+        write_json(copy, _published(benchmark))
     return benchmark
+
+
+def _published(study: Benchmark | Calibration) -> dict[str, Any]:
+    """What is kept of a study of judges beside a card: all but the texts of its examples, which are not for the hub."""
+    return study.model_copy(update={"examples": ()}).model_dump(mode="json")
 
 
 def _worth(folder: Path, signatures: dict[str, list[str]], source: Path | None) -> Worth | None:
@@ -171,6 +176,6 @@ def _worth(folder: Path, signatures: dict[str, list[str]], source: Path | None) 
             raise DataError(
                 f"{path}: has none of the run's judges as they were there; audit them with --judges {folder / RECIPE}"
             )
-        write_json(copy, calibration.model_dump(mode="json"))
+        write_json(copy, _published(calibration))
     unknown = tuple(name for name in signatures if name not in known)
     return Worth(known=known, unknown=unknown, data=(based_on(calibration),))

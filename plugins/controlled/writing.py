@@ -5,7 +5,6 @@ step go to the engine in fixed batches, and a finished batch is one line of the 
 """
 
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
 
 from ...config import without_speed
 from ...generate.backend import Ask, Backend, Reply
@@ -106,13 +105,12 @@ def _work(
     write_jsonl(prompts, tasks)
     journal = Journal(stage.journal_path(), WrittenBatch)
     done = range(sum(len(batch.written) for batch in journal))
-    Batches(tasks, recipe.backend.requests_per_batch, "texts", stage.progress_path).finish(
-        journal,
-        done,
+    batches = Batches(tasks, recipe.backend.requests_per_batch, "texts", stage.progress_path)
+    if open_batches := batches.open(done):
         # other steps ask the same engine, so it stays open
-        lambda: nullcontext(engine()),
-        lambda backend, batch: WrittenBatch(written=tuple(write_texts(backend, batch, recipe))),
-    )
+        backend = engine()
+        for places in batches.counted(open_batches).through(open_batches):
+            journal.append([WrittenBatch(written=tuple(write_texts(backend, batches.of(places), recipe)))])
     written = [sentence for batch in journal for sentence in batch.written]
     write_jsonl(texts, written)
     journal.close()

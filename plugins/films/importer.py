@@ -15,7 +15,7 @@ from ...corpora.importers import Importer, PackagedCorpus
 from ...corpora.splits import joined
 from ...corpora.table_files import rows_of_form
 from ...errors import DataError
-from ...packages import Part
+from ...models.packages import Part
 from ...records import Document, DocumentSet
 from ...storage import digest, listed_lines
 from ...text import fold

@@ -18,6 +18,7 @@ from ...runfolder.stages import RECORDED
 from .agreement import correlations, winrates
 from .apart import judge_by_model
 from .benchmark_page import page
+from .examples import misordered
 from .figures import LEVEL
 from .scoring import BASELINES, SEEN, read_labels
 from .study import JudgeStudy
@@ -96,7 +97,7 @@ def benchmark(
     study, side_of = JudgeStudy(sets, judgements), {article.id: article.side or "all" for article in sets}
     unscored = Counter((j.judge, side_of[j.request_id], j.unscored) for j in judgements if j.unscored)
     slopes = (slope_among(judge, study.lengths, study.scores(judge), study.topics, LEVEL) for judge in study.judges)
-    return Benchmark(
+    result = Benchmark(
         file=file,
         digest=digest,
         ties=ties,
@@ -111,6 +112,10 @@ def benchmark(
             for (judge, side, reason), count in sorted(unscored.items())
         ),
     )
+    judges = [name for name in study.judges if name not in BASELINES]
+    best = [(row.judge, attribute) for attribute in ATTRIBUTES if (row := result.best(attribute, judges))]
+    examples = (pair for judge, attribute in best for pair in misordered(judge, attribute, study)[:1])
+    return result.model_copy(update={"examples": tuple(examples)})
 
 
 def _rows(study: JudgeStudy, ties: Ties) -> Iterator[BenchmarkRow]:

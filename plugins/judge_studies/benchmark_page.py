@@ -47,7 +47,7 @@ MEANING = {
 def page(study: Benchmark) -> Page:
     """The benchmark as blocks."""
     judges = counted(len(study.signatures), "judge")
-    best = [(attribute, highest) for attribute in ATTRIBUTES if (highest := _best(study, attribute))]
+    best = [(attribute, highest) for attribute in ATTRIBUTES if (highest := study.best(attribute))]
     leaders = ", ".join(f"{attribute} by {highest.judge}" for attribute, highest in best)
     with_numbers = ", ".join(f"{row.judge} with {attribute} ({_sure(row.pooled)})" for attribute, row in best)
     return study_page(
@@ -68,13 +68,6 @@ def page(study: Benchmark) -> Page:
         warnings=tuple(f"{name} was not tried: {reason}." for name, reason in study.not_tried.items()),
         findings=(counting(study),),
     )
-
-
-def _best(study: Benchmark, attribute: Purpose) -> BenchmarkRow | None:
-    """The judge whose correlation with an attribute is the highest, over all articles; None where none has one."""
-    rows = [row for row in study.rows if (row.attribute, row.side) == (attribute, None)]
-    correlated = (row for row in rows if row.pooled.value is not None)
-    return max(correlated, key=lambda row: row.pooled.value or 0.0, default=None)
 
 
 def _sure(number: Number) -> str:

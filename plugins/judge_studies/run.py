@@ -9,7 +9,6 @@ from pathlib import Path
 from ...config import JudgeOptions
 from ...config.needs import Purpose
 from ...corpora.controlled import ControlledSet
-from ...corpora.human.files import read_annotations
 from ...errors import DataError, RecipeError
 from ...evaluation.pages.blocks import grouped
 from ...evaluation.pages.folder import Result, Say, calls_itself
@@ -24,9 +23,11 @@ from ...text import did_you_mean, n_words
 from .apart import judge_by_model
 from .benchmark import SCORES
 from .build import calibrate
+from .examples import examples
 from .exchange import Told
 from .figures import LEVEL
 from .page import page
+from .people.annotations.files import read_annotations
 from .preference import peoples_scores
 from .probes import NO_EXCHANGES, Exchanges, variants
 from .scoring import BASELINES, LabelledFile, read_labels
@@ -204,6 +205,11 @@ def audit_judges(work: JudgeAudit, out: Path, say: Say | None = None) -> Calibra
     with AUDIT_OF_JUDGES.begun(out, (work.labels.digest, sorted(work.purposes)), say):
         study, request = _asked(work, out), work.request
         sources = grouped(zip(study.topics, study.sets, strict=True), lambda pair: pair[0])
+        judges = calibrate(
+            {name: (options, work.purposes[name]) for name, options in work.options.items()},
+            study,
+            [name for name in BASELINES if name in study.judges],
+        )
         audit = Calibration(
             file=work.labels.file,
             digest=work.labels.digest,
@@ -220,12 +226,9 @@ def audit_judges(work: JudgeAudit, out: Path, say: Say | None = None) -> Calibra
             about=vocabulary(
                 {topic: [article.source for _, article in articles] for topic, articles in sources.items()}
             ),
-            judges=calibrate(
-                {name: (options, work.purposes[name]) for name, options in work.options.items()},
-                study,
-                [name for name in BASELINES if name in study.judges],
-            ),
+            judges=judges,
             not_tried={name: reason for name, reason in work.not_tried.items() if name in request.judges},
+            examples=examples(judges, study),
         )
         if (before := out / AUDIT_OF_JUDGES.json).exists():
             audit = _with_costs(audit, before)

@@ -84,6 +84,10 @@ class JudgeStudy:
         """The sets in all variants, by their ids."""
         return {article.id: article for article in self.asked}
 
+    def variant(self, article: ControlledSet, variant: Variant) -> ControlledSet:
+        """A set in a variant; as it is where nothing would change."""
+        return self._made.get(variant_id(article.id, variant), article)
+
     def of_texts(self, number: Callable[[str], float]) -> Floats:
         """A number of each summary's text, (articles, summaries)."""
         return self.table([[number(s.text) for s in article.summaries] for article in self.sets])
@@ -102,7 +106,7 @@ class JudgeStudy:
 
     def is_changed(self, variant: Variant) -> NDArray[np.bool_]:
         """Whether each summary's text is another in a variant, (articles, summaries)."""
-        pairs = [(article, self._made.get(variant_id(article.id, variant), article)) for article in self.sets]
+        pairs = [(article, self.variant(article, variant)) for article in self.sets]
         rows = [[float(a.text != b.text) for a, b in zip(x.summaries, y.summaries, strict=True)] for x, y in pairs]
         return np.equal(self.table(rows), 1)
 

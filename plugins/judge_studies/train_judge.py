@@ -16,6 +16,7 @@ from ...text import did_you_mean
 from .apart import judge_by_model
 from .benchmark import SCORES, benchmark
 from .combination import COUNTED, Combination, CombinedJudge, Member, MemberAgreement, Sign, TrainedOn
+from .examples import misordered
 from .line import fit_best, leave_topic_out, moments_by_topic
 from .scoring import BASELINES, LabelledFile, has_nothing_to_judge, read_labels
 from .study import JudgeStudy
@@ -120,8 +121,10 @@ def _trained(
         figures=tuple(MemberAgreement(name=row.judge, pooled=row.pooled, within=row.within) for row in figures),
         made_with=result.versions.get("evenhand", "unknown"),
     )
-    result = result.model_copy(update={"not_tried": labels.not_tried})
-    led = gaps(JudgeStudy(labels.sets, all_judgements), request.purpose, rivals)
+    study = JudgeStudy(labels.sets, all_judgements)
+    pairs = tuple(misordered(COMBINED, request.purpose, study))
+    result = result.model_copy(update={"not_tried": labels.not_tried, "examples": pairs})
+    led = gaps(study, request.purpose, rivals)
     return Training(judge=judge, benchmark=result, gaps=led, penalties=penalties), all_judgements
 
 

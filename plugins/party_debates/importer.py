@@ -16,7 +16,7 @@ from ...corpora.entries import BuiltSets
 from ...corpora.importers import Importer, PackagedCorpus
 from ...corpora.table_files import rows_of_form
 from ...errors import DataError
-from ...packages import Part
+from ...models.packages import Part
 from ...records import Document, DocumentSet
 from ...storage import listed_lines
 from ...text import fold

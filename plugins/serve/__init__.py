@@ -10,6 +10,6 @@ metrics   what Prometheus reads
 late      the best so far, when a deadline passes
 pool      threads that take requests in turn, and when there are too many of them
 app       the addresses, and errors in OpenAI's form
-listen    what must be right before it listens
+listen    what must be right before it listens, how many connections there may be, and how long a request may take to arrive
 rewards   reward functions of verl and TRL; a file that stands alone
 """

@@ -1,7 +1,7 @@
 """A server that speaks OpenAI's protocol, as a backend.
 
 Asks of one prompt go in one request where the server can give several answers, so that the prompt is paid for once. Each
-answered request is kept at once (`kept`) and booked (`runfolder.spending`). When a request fails for good, no other begins, those
+answered request is kept at once (`kept`) and booked (`account`). When a request fails for good, no other begins, those
 under way are waited for, and the stage stops: nothing that was paid for is lost, nothing is written that the server did not say.
 
 What a server draws under a seed is its own affair: most promise nothing. Answers that are kept stay the same, those of another
@@ -25,8 +25,8 @@ from ...generate.chat import tokenizer_at_hand
 from ...generate.patience import while_waited_for
 from ...models import adapter_digest
 from ...models.opening import open_chat_tokenizer
-from ...runfolder.spending import Charge, Spending, current
 from ...runfolder.timing import booked
+from .account import Charge, Spending, current
 from .batches import Batched
 from .bounds import most_bytes, most_tokens
 from .client import open_client, outside_of_loops, redirected_to, within

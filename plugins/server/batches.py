@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from ...errors import ModelError, UnfitModelError, WaitingError
 from ...generate.backend import Ask
-from ...runfolder.spending import current
+from .account import current
 from .batch_files import BatchProgress, look, mark_of, submit
 from .exchange import Exchange, ServerCall, calls_of
 from .faults import ResponseError

@@ -8,8 +8,8 @@ from typing import Any
 
 from ...config import BackendSection
 from ...generate.backend import TOO_LONG, Ask, Reply, failed
-from ...runfolder.spending import Charge, current
 from ...text.secrets import holds
+from .account import Charge, current
 from .answer_forms import CUT, BrokenChoice, Choice, Response, TokenUsage
 from .bounds import most_tokens
 from .faults import BrokenAnswerError, RejectedError

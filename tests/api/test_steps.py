@@ -212,6 +212,7 @@ def test_summaries_need_documents_and_fit_them(rows, documents):
         evenhand.judge({"town a": "Trams.", "town x": "Rails."}, JUDGES, documents)
 
 
+@pytest.mark.needs("plugins/opinions")
 def test_an_extraction_draws_by_no_plans_and_needs_none(documents):
     task = {"scope": "all"}
     made = evenhand.generate(documents, None, task=task, method="fair-extractive", fair_extractive={"length": 1})

@@ -58,7 +58,7 @@ def test_mistakes_of_an_audit_are_listed_together(documents, tmp_path):
     said = str(caught.value)
     assert "summaries 'a'" in said and "'nowhere'" in said and "summaries 'b'" in said
     with pytest.raises(DataError, match="least_groop"):
-        evenhand.audit(documents, {"a": ["x"] * 3}, measures="word-lists", least_groop=3)
+        evenhand.audit(documents, {"a": ["x"] * 3}, measures="coverage", least_groop=3)
 
 
 @pytest.mark.parametrize("summaries", ["praising", ["x"] * 3, 3, None, {}, {3: ["x"] * 3}])
@@ -82,9 +82,11 @@ def test_summaries_of_a_system_that_are_none_are_refused_with_its_label(document
         ({"least_group": None, "tau": []}, "tau"),
         ({"bounds": True}, "^bounds has no effect without measure 'coverage'; add it to measures$"),
         ({"allow_mising": True}, "'allow_mising' is not known; did you mean 'allow_missing'"),
-        ({"word_lists": "lists.yaml"}, "^word_lists has no effect"),
+        pytest.param(
+            {"word_lists": "lists.yaml"}, "^word_lists has no effect", marks=pytest.mark.needs("plugins/bias")
+        ),
         ({"models": "x"}, "^models 'x': write models matcher=NAME with matcher bertscore"),
-        ({"tone": "encoder"}, "^tone has no effect"),
+        pytest.param({"tone": "encoder"}, "^tone has no effect", marks=pytest.mark.needs("plugins/tone")),
         ({"out": __file__}, "^out .*: is not a folder"),
     ],
 )
@@ -93,6 +95,7 @@ def test_options_of_the_wrong_kind_are_refused(documents, options, match):
         evenhand.audit(documents, {"a": ["x"] * 3}, **FAST | options)
 
 
+@pytest.mark.needs("plugins/tone")
 def test_an_audit_takes_the_usual_tone_written_out_and_lists_all_its_options(documents):
     assert evenhand.audit(documents, {"a": ["Trams."] * 3}, tone="vader", **FAST).found.measures
     written = evenhand.audit.__doc__.partition("options: ")[2].partition("Raises")[0]

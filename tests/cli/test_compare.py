@@ -33,6 +33,7 @@ def recipes(tmp_path):
     ]
 
 
+@pytest.mark.needs("plugins/debate")
 @pytest.mark.slow
 def test_methods_and_sweep_are_run_and_compared_and_then_reused(recipes, tmp_path):
     command = (*recipes, "--out", tmp_path / "out", "--over", "generate.debate.agents=2,3")
@@ -54,6 +55,7 @@ def test_methods_and_sweep_are_run_and_compared_and_then_reused(recipes, tmp_pat
     assert (tmp_path / "out" / "index.html").read_bytes() == pages
 
 
+@pytest.mark.needs("plugins/debate")
 @pytest.mark.slow
 def test_runs_that_differ_in_their_reward_alone_share_candidates_and_judgements(recipes, tmp_path):
     shown = compare(recipes[0], "--out", tmp_path / "out", "--over", "reward.combine=mean,z_mean")
@@ -65,6 +67,7 @@ def test_runs_that_differ_in_their_reward_alone_share_candidates_and_judgements(
         assert (first / "evaluation/base" / name).read_bytes() == (second / "evaluation/base" / name).read_bytes()
 
 
+@pytest.mark.needs("plugins/debate")
 def test_compare_that_is_refused_because_a_run_is_under_way_changes_nothing(recipes, tmp_path):
     busy = tmp_path / "out" / "runs" / "debate"
     with hold(busy):
@@ -78,6 +81,7 @@ def test_compare_that_is_refused_because_a_run_is_under_way_changes_nothing(reci
     assert not (tmp_path / "out" / ".lock").exists()
 
 
+@pytest.mark.needs("plugins/debate")
 def test_dry_run_shows_every_run_and_writes_nothing(recipes, tmp_path):
     shown = compare(*recipes, "--out", tmp_path / "out", "--dry-run")
     assert shown.returncode == 0, shown.stderr
@@ -86,6 +90,7 @@ def test_dry_run_shows_every_run_and_writes_nothing(recipes, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.needs("plugins/debate")
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

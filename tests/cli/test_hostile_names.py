@@ -114,6 +114,7 @@ def files(tmp_path):
     return folder, documents, summaries
 
 
+@pytest.mark.needs("plugins/bias")
 def test_an_audit_of_hostile_texts_shows_them_visibly(files, run, monkeypatch, tmp_path):
     monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / "cache"))
     folder, documents, summaries = files

@@ -150,6 +150,7 @@ def test_a_mistake_is_named_once_with_the_line_of_the_layer_where_it_stands(writ
     assert len(text.splitlines()) == 1
 
 
+@pytest.mark.needs("plugins/released")
 def test_a_missing_key_stands_where_its_section_is_written(written):
     path = written(base=BASE, top="extends: base.yaml\nrounds: 0\njudges:\n  overlap: {kind: bleurt}\n")
     assert "top.yaml:4: key 'judges.overlap.model' is missing" in refusal(path)

@@ -270,7 +270,11 @@ def test_an_override_that_cannot_be_understood_is_quoted(recipe, override, part)
     [
         (["genrate.x=1"], "genrate.x"),
         (["genrate.x.y=1", "seed=3"], "genrate.x.y"),
-        (["generate.debate.agents=2", "generate.debate.rounds=x"], "generate.debate.rounds=x"),
+        pytest.param(
+            ["generate.debate.agents=2", "generate.debate.rounds=x"],
+            "generate.debate.rounds=x",
+            marks=pytest.mark.needs("plugins/debate"),
+        ),
     ],
 )
 def test_a_mistake_that_an_override_made_is_blamed_on_it(recipe, overrides, blamed):

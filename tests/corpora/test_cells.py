@@ -208,6 +208,7 @@ def test_files_of_office_programs_are_to_be_saved_as_csv(tmp_path, kind, content
         read_any(path.with_suffix(".csv"), attributes=["stance"])
 
 
+@pytest.mark.needs("plugins/polisum")
 def test_a_json_array_is_a_table_unless_it_has_the_keys_of_a_release(tmp_path):
     path = tmp_path / "posts.json"
     rows = [{"set": "a", "stance": side, "text": f"For {side}."} for side in ("left", "right")]

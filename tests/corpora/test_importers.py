@@ -103,7 +103,9 @@ def test_it_has_a_command(bring, petitions, tmp_path):
     assert documents.split == "test" and documents.documents[0].attributes == {"side": "for"}
 
 
-@pytest.mark.parametrize("name", ["table", "coverage", "reordered"])
+@pytest.mark.parametrize(
+    "name", ["table", "coverage", pytest.param("reordered", marks=pytest.mark.needs("plugins/order"))]
+)
 def test_a_command_that_is_there_is_not_replaced(bring, name, petitions, tmp_path):
     from evenhand.cli.app import CORE
     from evenhand.cli.importing import with_importers

@@ -188,7 +188,9 @@ ENTITY = {"entity_id": "e", "reviews": [{"sentences": ["Fine."], "label": 1}]}
     [
         (json.dumps(OWN), "sentiment", "positive"),
         ("\n" + json.dumps(OWN), "sentiment", "positive"),
-        (json.dumps([RELEASED], indent=2), "sentiment", "pos"),
+        pytest.param(
+            json.dumps([RELEASED], indent=2), "sentiment", "pos", marks=pytest.mark.needs("plugins/perspectivesumm")
+        ),
         (json.dumps(ENTITY), "label", "1"),
     ],
 )
@@ -200,6 +202,7 @@ def test_each_format_is_told_by_content_not_by_name(tmp_path, content, attribute
     assert read_any(path, attribute) == [documents]
 
 
+@pytest.mark.needs("plugins/perspectivesumm")
 def test_imported_sets_written_as_json_lines_are_read_back_the_same(tmp_path):
     (tmp_path / "a.json").write_text(json.dumps([RELEASED]))
     sets = read_any(tmp_path / "a.json")
@@ -214,6 +217,7 @@ def test_label_numbers_have_no_meaning_until_somebody_names_the_data_set(tmp_pat
         read_any(path, "sentiment")
 
 
+@pytest.mark.needs("plugins/perspectivesumm")
 def test_a_missing_attribute_is_told_in_every_format(tmp_path):
     path = tmp_path / "docs"
     for content in (json.dumps(OWN), json.dumps([RELEASED])):
@@ -222,6 +226,7 @@ def test_a_missing_attribute_is_told_in_every_format(tmp_path):
             read_any(path, "stance")
 
 
+@pytest.mark.needs("plugins/polisum")
 def test_polisums_list_is_named_with_the_verb_that_imports_it(tmp_path):
     path = tmp_path / "dev.json"
     path.write_text(json.dumps([{"topic": "t", "stance": "left", "input": "", "document": ""}]))

@@ -10,7 +10,8 @@ from evenhand.benchmarks.size import document_sets, recipe_in
 from evenhand.config import Recipe
 from evenhand.errors import RecipeError
 from evenhand.estimate.counting import Counter, TokenCounts, by_rule_of_thumb, reader
-from evenhand.estimate.recipe import largest_pass
+from evenhand.estimate.recipe import _all_files, largest_pass
+from evenhand.estimate.run_size import USUAL_TOKENS, run_size
 from evenhand.estimate.work import Assumed, splits
 from evenhand.generate.backend import Ask
 from evenhand.generate.stage import generate, phase_requests
@@ -71,6 +72,7 @@ def test_prompts_that_are_left_out_are_not_counted(tiny_model, tmp_path):
     assert f"of 4 requests are longer than generate.max_model_len {lengths[-1] + 3:,} lets them be" in split.notes[-1]
 
 
+@pytest.mark.needs("plugins/self_refine")
 def test_a_method_of_several_turns_is_counted_turn_by_turn(tiny_model, tmp_path):
     refined = {
         "backend": "transformers", "max_model_len": 2048, "method": "self-refine",
@@ -125,6 +127,18 @@ def test_files_are_as_long_as_those_of_a_run(tmp_path, n_candidates):
     assert longest.files["candidates.jsonl"] > 1.5 * split.files["candidates.jsonl"]
 
 
+@pytest.mark.parametrize("plans", [{"p": 9}, {"first": 1, "p": 3}, {"p": 40}])
+def test_preflight_tells_the_same_size(tmp_path, plans):
+    made = recipe_in(tmp_path, n_candidates=1)
+    sampled = {name: made.generate.plans["nucleus"].model_copy(update={"candidates": n}) for name, n in plans.items()}
+    made = made.model_copy(update={"rounds": 1, "generate": made.generate.model_copy(update={"plans": sampled})})
+    write_jsonl(tmp_path / "corpus.jsonl", document_sets(10))
+    walked = list(splits(made, Assumed({}, answer_tokens=USUAL_TOKENS)))
+    size = run_size(made, {split.name: phase_requests(split.phases[0]) for split in walked})
+    assert size.files == pytest.approx(_all_files(walked), rel=0.02 if plans["p"] < 40 else 0.1)
+    assert size.candidates == sum(len(split.phases) * split.n_requests for split in walked) * sum(plans.values())
+
+
 def test_pairs_repeat_their_prompts(tmp_path):
     made = recipe_in(tmp_path, n_candidates=4)
     made = made.model_copy(
@@ -151,6 +165,7 @@ def test_files_of_an_engine_have_the_ids_of_tokens(tiny_model, tmp_path):
     assert {name: split.files[name] for name in measured} == pytest.approx(measured, rel=0.1)
 
 
+@pytest.mark.needs("plugins/ray")
 def test_engines_of_all_machines_share_the_work(tiny_model, tmp_path):
     pytest.importorskip("trl")
     from evenhand.estimate.devices import DEVICES

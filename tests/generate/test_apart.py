@@ -49,7 +49,14 @@ def alone(tmp_path_factory):
     return by
 
 
-@pytest.mark.parametrize(("replicas", "method"), [(2, "zero-shot"), (5, "zero-shot"), (2, "self-refine")])
+@pytest.mark.parametrize(
+    ("replicas", "method"),
+    [
+        (2, "zero-shot"),
+        (5, "zero-shot"),
+        pytest.param(2, "self-refine", marks=pytest.mark.needs("plugins/self_refine")),
+    ],
+)
 def test_files_and_counts_are_those_of_one_process(tmp_path, alone, replicas, method):
     assert made(phase(tmp_path, replicas, method)) == alone(method)
 
@@ -100,6 +107,7 @@ def test_killed_replica_is_started_anew_and_the_files_are_the_same(tmp_path, alo
         assert (mine.folder / name).read_bytes() == content, name
 
 
+@pytest.mark.needs("plugins/self_refine")
 def test_killed_with_its_replicas_the_stage_goes_on_with_another_number_of_them(tmp_path, alone):
     folder, method = tmp_path / "run", "self-refine"
     for replicas, n_lines in ((3, 1), (1, 6)):

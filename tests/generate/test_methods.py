@@ -140,7 +140,7 @@ def test_wrong_options_are_explained_with_the_others(tmp_path, bring):
         phase_of(tmp_path, "shortre")
 
 
-@pytest.mark.parametrize("method", ["debate", "shorter"])
+@pytest.mark.parametrize("method", [pytest.param("debate", marks=pytest.mark.needs("plugins/debate")), "shorter"])
 def test_a_method_that_is_not_there_is_refused_in_one_message(tmp_path, monkeypatch, method):
     for door in (METHODS, METHOD_SECTIONS):
         monkeypatch.setitem(vars(door), "_points", {})
@@ -267,10 +267,11 @@ def test_a_broken_package_is_told_and_harms_no_other_method(tmp_path, bring, cas
     bring(text, methods)
     with pytest.raises(PluginError, match=said):
         phase_of(tmp_path, *methods)
-    assert make_recipe("zero-shot").generate.options.can_train
-    # nor what is said of a key
-    with pytest.raises(RecipeError, match="did you mean 'method'"):
-        phase_of(tmp_path, "zero-shot", methd={})
+    if "zero-shot" not in methods:
+        assert make_recipe("zero-shot").generate.options.can_train
+        # nor is what is said of a key
+        with pytest.raises(RecipeError, match="did you mean 'method'"):
+            phase_of(tmp_path, "zero-shot", methd={})
 
 
 def test_a_name_that_two_packages_bring_is_refused(tmp_path, bring):

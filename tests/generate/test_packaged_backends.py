@@ -1,6 +1,6 @@
 """Backends of other packages: named in a recipe, opened and asked, and refused where they are wrong."""
 
-from functools import partial
+from functools import partial, reduce
 
 import made_packages
 import pytest
@@ -41,6 +41,51 @@ ECHO = BackendKind(Echo, TRAITS)
 """
 
 
+# a backend that asks another program, with keys of its own
+SECTION = """
+from evenhand.config.remote import RemoteSection
+from evenhand.errors import ModelError
+
+
+class FarSection(RemoteSection):
+    place: str
+    retries: int = 3
+    only_where = frozenset({"retries"})
+    example = "{place: there}"
+
+    @property
+    def address(self):
+        return f"far:{self.place}"
+
+    @property
+    def sends_tokens(self):
+        return False
+
+    def cost(self, n_input, n_output):
+        return None
+
+    def refuse_drawing(self, drawing):
+        if drawing.top_k:
+            raise ValueError("top_k: it is too far for that")
+
+    def refuse_unreachable(self, model):
+        if self.place == "nowhere":
+            raise ModelError(f"{model} is not there")
+
+
+def name(section, model, adapter):
+    return f"far {section.server.place}"
+
+
+class Echo"""
+CHANGES = {
+    "class Echo": SECTION,
+    "has_model=False": "server=FarSection",
+    "ECHO = BackendKind(Echo, TRAITS)": "FAR = BackendKind(Echo, TRAITS, name)",
+}
+FAR = reduce(lambda text, change: text.replace(*change), CHANGES.items(), ECHO)
+
+
 @pytest.fixture
 def bring(tmp_path, monkeypatch):
     """Install a package that brings backends."""
@@ -70,6 +115,40 @@ def test_its_keys_are_checked(tmp_path, bring):
         phase_of(tmp_path, engine={"tims": 2})
     with pytest.raises(RecipeError, match=r"there is no backend 'ecko'; did you mean 'echo'\? Backends are vllm"):
         phase_of(tmp_path, backend="ecko")
+
+
+def test_one_that_asks_another_program_has_keys_of_its_own(tmp_path, bring):
+    bring(FAR, {"far": "FAR"})
+    phase = phase_of(tmp_path, backend="far", server={"place": "here"})
+    generate(phase)
+    found = list(read_jsonl(phase.folder / CANDIDATES, Candidate))
+    assert {each.model for each in found} == {"far here|mine 1.0"}
+    again = phase_of(tmp_path, backend="far", server={"place": "here", "retries": 5})
+    # keys that say how, and not what comes back, make nothing again
+    assert generate(again)[1]
+    assert not generate(phase_of(tmp_path, backend="far", server={"place": "there"}))[1]
+
+
+@pytest.mark.parametrize(
+    ("generate_keys", "said"),
+    [
+        ({"backend": "far"}, "backend: far asks a server; write server: {place: there}"),
+        ({"backend": "far", "server": {"plaec": "x"}}, "'generate.server.plaec' is not known; did you mean 'place'"),
+        ({"backend": "far", "server": {"place": "x"}, "plans": {"hot": {"top_k": 3}}}, "top_k: it is too far for that"),
+        ({"backend": "scripted", "server": {"place": "x"}}, "server"),
+    ],
+)
+def test_keys_of_another_program_are_checked(tmp_path, bring, generate_keys, said):
+    bring(FAR, {"far": "FAR"})
+    with pytest.raises(RecipeError) as refused:
+        phase_of(tmp_path, **generate_keys)
+    assert said in str(refused.value)
+
+
+def test_another_program_is_asked_before_any_work(tmp_path, bring):
+    bring(FAR, {"far": "FAR"})
+    with pytest.raises(RecipeError, match=r"key 'generate\.server': none is not there"):
+        preflight(phase_of(tmp_path, backend="far", server={"place": "nowhere"}).recipe)
 
 
 def test_absent_libraries_are_told_before_any_work(tmp_path, bring):

@@ -90,6 +90,7 @@ def killed_after(made, n_lines):
     return [line.root for line in Journal(journal, JournalLine)]
 
 
+@pytest.mark.needs("plugins/self_refine")
 def test_rounds_of_a_batch_that_is_cut_otherwise_are_asked_again(tmp_path):
     whole = phase(tmp_path, "undisturbed", seconds_per_batch=0)
     generate(whole)
@@ -103,6 +104,7 @@ def test_rounds_of_a_batch_that_is_cut_otherwise_are_asked_again(tmp_path):
         assert (made.folder / name).read_bytes() == (whole.folder / name).read_bytes(), name
 
 
+@pytest.mark.needs("plugins/self_refine")
 @pytest.mark.slow
 def test_killed_between_rounds_the_stage_continues_with_the_round_in_flight(tmp_path, monkeypatch):
     whole = phase(tmp_path, "undisturbed")

@@ -239,7 +239,15 @@ def drawn(recipe, requests, is_filtered, n=3):
     return make_batch(made, Filtering(copy_a_sentence, is_filtered), requests, order(n))
 
 
-@pytest.mark.parametrize("method", ["zero-shot", "self-refine", "debate", "shuffled"])
+@pytest.mark.parametrize(
+    "method",
+    [
+        "zero-shot",
+        pytest.param("self-refine", marks=pytest.mark.needs("plugins/self_refine")),
+        pytest.param("debate", marks=pytest.mark.needs("plugins/debate")),
+        pytest.param("shuffled", marks=pytest.mark.needs("plugins/shuffled")),
+    ],
+)
 def test_filtered_answer_leaves_the_other_answers_of_its_request(tmp_path, corpus, method):
     requests = list(phase_requests(phase(tmp_path, corpus)))[:2]
     recipe = make_recipe(method, tmp_path / "run")

@@ -78,6 +78,7 @@ def judged(folder, judges, documents):
     return read_jsonl(phase.folder / JUDGEMENTS, Judgement), receipt.counts
 
 
+@pytest.mark.needs("plugins/opinions", "plugins/released")
 def test_every_kind_judges_in_a_recipe_and_is_found_again_in_the_cache(tmp_path, monkeypatch, ferry, judges):
     monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / "cache"))
     found, counts = judged(tmp_path / "first", judges, ferry)

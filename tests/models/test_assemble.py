@@ -27,8 +27,8 @@ from evenhand.models import EMBEDDED_MODELS, assemble, check, file_at_hand, join
 from evenhand.models import cache as caches
 from evenhand.models.embedded import EmbeddedModel
 from evenhand.models.fingerprints import fingerprint_file
+from evenhand.models.packages import Part
 from evenhand.models.states import states
-from evenhand.packages import Part
 
 CONTENT = random.Random(5).randbytes(3 * (1 << 20) + 7)  # noqa: S311
 CUTS = (0, 1 << 20, 2 * (1 << 20) + 11, len(CONTENT))

@@ -209,7 +209,7 @@ def test_a_source_that_the_judge_cannot_read_whole(values, tiny_model, tmp_path)
     "options",
     [
         {"kind": "rubric", "rubric": "coverage", "scoring": "greedy", "overflow": "truncate"},
-        {"kind": "finesure", "most_reply_tokens": 32},
+        pytest.param({"kind": "finesure", "most_reply_tokens": 32}, marks=pytest.mark.needs("plugins/released")),
         {"kind": "extract", "extractors": ["lead"], "scoring": "greedy"},
     ],
     ids=lambda options: options["kind"],
@@ -220,6 +220,7 @@ def test_a_judge_whose_own_prompt_fills_its_model(values, tiny_model, options):
     assert "key 'judges.mine.backend.max_model_len': 128 tokens have no room for a source" in found
 
 
+@pytest.mark.needs("plugins/released")
 def test_a_source_too_long_for_finesure(values, tiny_model, tmp_path):
     values["corpus"]["path"] = write_corpus(tmp_path / "long.jsonl", repeat=12)
     values["generate"]["max_model_len"] = 2048
@@ -235,6 +236,7 @@ def test_prompts_longer_than_the_model_takes(values, tmp_path):
     assert "key 'generate.max_model_len': more than 0 of 6 test prompts are too long" in refusal(values)
 
 
+@pytest.mark.needs("plugins/hierarchical")
 def test_sets_longer_than_the_model_takes_are_summarised_in_parts(values, tmp_path):
     values["corpus"]["path"] = write_corpus(tmp_path / "long.jsonl", repeat=10)
     values["task"] = {"scope": "all"}
@@ -306,10 +308,14 @@ def classifiers(tmp_path_factory, tiny_model):
     ("options", "said"),
     [
         ({"kind": "alignment", "aligner": "nli"}, "needs exactly one class named 'entailment' or 'supports'"),
-        ({"kind": "summac"}, "needs exactly one class named 'entailment' or 'supports'"),
-        ({"kind": "bleurt"}, "is a bert with 2 outputs"),
-        ({"kind": "unieval"}, "cannot open model"),
-        ({"kind": "minicheck"}, "cannot open model"),
+        pytest.param(
+            {"kind": "summac"},
+            "needs exactly one class named 'entailment' or 'supports'",
+            marks=pytest.mark.needs("plugins/released"),
+        ),
+        pytest.param({"kind": "bleurt"}, "is a bert with 2 outputs", marks=pytest.mark.needs("plugins/released")),
+        pytest.param({"kind": "unieval"}, "cannot open model", marks=pytest.mark.needs("plugins/released")),
+        pytest.param({"kind": "minicheck"}, "cannot open model", marks=pytest.mark.needs("plugins/released")),
         ({"kind": "alignment", "aligner": "alignscore"}, "holds a bert model; AlignScore is a RoBERTa"),
     ],
     ids=lambda each: each["kind"] if isinstance(each, dict) else "",
@@ -320,6 +326,7 @@ def test_a_model_of_another_kind_than_its_judge_reads(values, classifiers, optio
     assert said in found
 
 
+@pytest.mark.needs("plugins/released")
 def test_a_class_that_the_model_does_not_have(values, classifiers):
     model = str(classifiers / "inference")
     preflight(Recipe.model_validate(judged(values, kind="summac", model=model)))
@@ -352,6 +359,7 @@ def test_an_attention_that_a_judges_model_does_not_have(values, tiny_model):
     assert '"spda"' in found
 
 
+@pytest.mark.needs("plugins/released")
 def test_a_read_out_that_is_not_there(values, tiny_model, tmp_path):
     options = {"kind": "summac", "variant": "conv", "model": str(tiny_model), "weights": str(tmp_path / "absent")}
     assert "key 'judges.mine.weights'" in refusal(judged(values, **options))
@@ -371,6 +379,7 @@ def test_nltks_data_that_is_not_there(values, tmp_path, monkeypatch):
     assert str(tmp_path / "absent") in found
 
 
+@pytest.mark.needs("plugins/released")
 def test_a_splitter_without_its_data(values, tiny_model, tmp_path, monkeypatch):
     pytest.importorskip("nltk")
     monkeypatch.setenv("EVENHAND_NLTK", str(tmp_path / "absent"))

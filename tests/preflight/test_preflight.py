@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from conformance import of_plugins
 
 from evenhand.config import Recipe
 from evenhand.config.recipe_file import dump_recipe, load_recipe
@@ -22,12 +23,19 @@ def recipe(tmp_path, judges):
     })  # fmt: skip
 
 
+def is_metric(options):
+    """Whether all that a judge rests on is a model of the key `model`."""
+    return isinstance(getattr(options, "model", None), str)
+
+
 def keys_of(error):
     """The keys of each mistake."""
     return [re.match(r"key ('[^:]+'): ", line)[1].replace("'", "") for line in str(error).splitlines()]
 
 
-@pytest.mark.parametrize("kind", ["bertscore", "summac", "unieval", "minicheck", "bleurt", "alignment"])
+@pytest.mark.parametrize(
+    "kind", ["bertscore", "alignment", *(name for name, options in of_plugins("JUDGES").items() if is_metric(options))]
+)
 def test_a_metrics_model_that_is_not_there_is_named(tmp_path, kind):
     with pytest.raises(RecipeError, match=r"key 'judges\.mine\.model': model '\./absent': there is no such file"):
         preflight(recipe(tmp_path, {"mine": {"kind": kind, "model": "./absent"}}))
@@ -41,6 +49,7 @@ def test_a_step_of_a_loop_knows_that_its_training_was_found_sound(tmp_path):
     )
 
 
+@pytest.mark.needs("plugins/released")
 def test_all_that_is_missing_is_listed_together_and_once(tmp_path):
     judges = {
         "conv": {"kind": "summac", "model": "org/model", "variant": "conv", "weights": tmp_path / "absent.safetensors"},
@@ -85,6 +94,7 @@ def test_judges_that_nothing_uses_are_told(tmp_path, caplog):
     assert "judges.mine" not in caplog.text
 
 
+@pytest.mark.needs("plugins/ray")
 def test_engines_that_get_no_batch_are_told(tmp_path, tiny_model, caplog, monkeypatch):
     values = recipe(tmp_path, {"mine": {"kind": "length"}}).model_dump(mode="json")
     values["model"]["name"] = str(tiny_model)
@@ -104,6 +114,7 @@ def test_engines_that_get_no_batch_are_told(tmp_path, tiny_model, caplog, monkey
         caplog.clear()
 
 
+@pytest.mark.needs("plugins/released")
 def test_checkpoints_as_released_are_refused_with_the_command_that_converts_them(tmp_path):
     (tmp_path / "port").mkdir()
     (tmp_path / "port" / "config.json").write_text('{"model_type": "bleurt"}', encoding="utf-8")
@@ -124,6 +135,7 @@ def test_checkpoints_as_released_are_refused_with_the_command_that_converts_them
     assert ["evenhand convert alignscore" in lines[0], "evenhand convert bleurt" in lines[1]] == [True, True]
 
 
+@pytest.mark.needs("plugins/released", "plugins/opinions")
 def test_what_fairness_judges_rest_on_must_be_there(tmp_path, monkeypatch):
     pytest.importorskip("nltk")
     monkeypatch.setenv("EVENHAND_NLTK", str(tmp_path / "absent"))

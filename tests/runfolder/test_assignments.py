@@ -34,6 +34,7 @@ def test_the_process_reads_what_it_was_told(tmp_path):
         mine.journal(started(tmp_path, key="b")[1], Record)
 
 
+@pytest.mark.needs("plugins/ray")
 def test_on_a_cluster_no_two_commands_have_journals_of_one_name(tmp_path):
     names = {Assignment.read(started(tmp_path, "ray")[2]("replica-1").argv[2:])[0].part for _ in range(3)}
     assert len(names) == 3

@@ -26,6 +26,7 @@ def test_a_shard_that_there_is_not_is_refused(written):
         read_shard(written)
 
 
+@pytest.mark.needs("plugins/server")
 def test_shards_of_what_servers_answer_are_refused():
     refuse_servers([BackendSection(backend="vllm"), BackendSection(backend="scripted")])
     server = BackendSection.model_validate({"backend": "openai", "server": {"base_url": "http://localhost:8000/v1"}})

@@ -8,6 +8,7 @@ from typing import Literal
 
 import pytest
 
+from evenhand.doors import absent_names
 from evenhand.errors import DataError, FormatError
 from evenhand.records import Record
 from evenhand.storage import parse_file
@@ -72,4 +73,5 @@ def test_every_format_of_a_record_that_commands_read_again_is_known():
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.AnnAssign) and getattr(node.target, "id", "") == "format":
                 told |= set(re.findall(r"Literal\['(evenhand-[\w-]+)/\d+'\]", ast.unparse(node.annotation)))
-    assert told == FORMATS.keys()
+    # those of a plug-in that was deleted are known all the same
+    assert told <= FORMATS.keys() if absent_names() else told == FORMATS.keys()

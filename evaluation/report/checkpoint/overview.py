@@ -169,4 +169,4 @@ def _examples(report: Report) -> Iterator[Block]:
     examples, has_sides = report.examples, len(report.sides) > 1
     if examples:
         plain = plain_judges(report.provenance.recipe, report.judges, has_sides=has_sides)
-        yield from to_look_at(examples, examples.comparison.split(" - "), plain, has_sides=has_sides)
+        yield from to_look_at(examples, examples.comparison.split(" - "), plain, report.judges, has_sides=has_sides)

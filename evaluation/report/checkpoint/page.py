@@ -350,7 +350,7 @@ def _examples(report: Report, examples: Examples) -> Iterator[Block]:
     yield Heading(
         "Examples",
         lead=f"{len(examples.examples)} of {examples.among} requests, at even steps from "
-        f"{'the largest loss to the largest gain' if report.differences else 'the lowest score to the highest'} of "
+        f"the lowest {'difference' if report.differences else 'score'} to the highest of "
         f"{minus(examples.comparison)} by {examples.measure}. {first} first draw.",
     )
     heads: Heads = ("system", Column("summary", "long"), *(judge.name for judge in report.judges))

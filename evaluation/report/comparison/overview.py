@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from ...pages.blocks import Block, Overview, Picture, PictureRow, lane
-from ...pages.words import UNSURE, counted, few_label, headline
+from ...pages.words import UNSURE, capital, counted, few_label, headline, joined
 from ..systems.contents import Difference, JudgeNote, Score
 from ..systems.look import to_look_at
 from ..systems.roles import deciding
@@ -22,10 +22,12 @@ def overview(comparison: Comparison) -> Overview:
     judges = deciding(comparison.judges) or list(comparison.judges)
     names = {judge.name for judge in judges}
     used = [test for test in as_used(comparison.tests) if test.measure in names]
+    first = _headline(comparison, judges, used)
     return Overview(
-        headline=_headline(comparison, judges, used),
+        headline=first,
         sure=how_sure(used, comparison.bootstrap.level),
-        text=" ".join((f"{comparison.title}.", *comparison.findings[:1])),
+        # what the headline has no room for
+        text=f"{comparison.title}." if first != capital(comparison.title) else " ".join(comparison.findings[:1]),
         picture=_picture(comparison, judges, used),
         blocks=tuple(_examples(comparison)),
     )
@@ -36,7 +38,7 @@ def _examples(comparison: Comparison) -> Iterator[Block]:
         has_sides = len(comparison.sides) > 1
         plain = plain_judges(next(iter(comparison.recipes.values())), comparison.judges, has_sides=has_sides)
         shown = [summary.system for summary in comparison.examples.examples[0].summaries]
-        yield from to_look_at(comparison.examples, shown, plain, has_sides=has_sides)
+        yield from to_look_at(comparison.examples, shown, plain, comparison.judges, has_sides=has_sides)
 
 
 def _headline(comparison: Comparison, judges: Sequence[JudgeNote], used: Sequence[Difference]) -> str:
@@ -62,7 +64,21 @@ def _headline(comparison: Comparison, judges: Sequence[JudgeNote], used: Sequenc
             else f"{label} against {first}: {outcome}",
             outcome,
         )
-    return headline(comparison.title, f"against {first}: {counts}", counts)
+    return headline(comparison.title, *_named(by_entry, first, judged), f"against {first}: {counts}", counts)
+
+
+def _named(by_entry: Mapping[str, Mapping[str, int]], first: str, judged: str) -> Iterator[str]:
+    """Who is better than the first entry, and who is worse; nothing where one is both, or where the first is its own rival."""
+    labels = {
+        word: [f"\u201c{label}\u201d" for label, verdicts in by_entry.items() if verdicts[word]]
+        for word in ("better", "worse")
+    }
+    if set(labels["better"]) & {first, *labels["worse"]} or first in labels["worse"]:
+        return
+    claims = [f"{joined(names)} {'is' if len(names) == 1 else 'are'} {word}" for word, names in labels.items() if names]
+    if len(claims) == 1:
+        yield f"{claims[0]} than {first} by at least one of {judged}"
+    yield f"against {first}: {' and '.join(claims)}"
 
 
 def _picture(comparison: Comparison, judges: Sequence[JudgeNote], used: Sequence[Difference]) -> Picture | None:

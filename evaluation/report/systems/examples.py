@@ -1,7 +1,7 @@
 """Example requests of two systems: chosen by rule, so that nobody picks the pretty ones.
 
-Requests are ordered by the paired difference in the first deciding judge and taken at even steps, from the largest loss
-to the largest gain.
+Requests are ordered by the paired difference in the first deciding judge and taken at even steps, from the lowest to the
+highest: where less is better, from the largest gain to the largest loss.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ def choose_examples(
         systems: of the run.
         paired: the difference of each request, in the order of the requests.
         about: the comparison and the measure of `paired`.
-        count: requests wanted; one is the largest gain.
+        count: requests wanted; one is the highest difference.
     """
     requests = systems[0].output.requests
     known = sorted((d, request.id) for d, request in zip(paired, requests, strict=True) if d is not None)

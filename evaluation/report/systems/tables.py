@@ -263,7 +263,7 @@ def picture_parts(judges: Iterable[JudgeNote], row_of: Callable[[JudgeNote], Pic
     for judge in judges:
         rows.setdefault(judge.scale or judge.name, []).append(row_of(judge))
     return tuple(
-        PicturePart(tuple(judge_rows), "%", 0, "mean score, per cent")
+        PicturePart(tuple(judge_rows), "%", 1, "mean score, per cent")
         if scale == SHARE
         else PicturePart(tuple(judge_rows), "", 2, "mean score")
         for scale, judge_rows in rows.items()

@@ -6,7 +6,6 @@ A finished batch of a model's replies is one line of the stage's journal, so a k
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from functools import partial
 from pathlib import Path
 
 from ....config import SummaryColumnsSection, without_speed
@@ -151,7 +150,10 @@ def _work(recipe: BiasRecipe, stage: Stage, inputs: Sequence[BiasInput], open_en
         journal = Journal(stage.journal_path(), SummaryBatch)
         done = range(sum(len(batch.summaries) for batch in journal))
         batches = Batches(inputs, recipe.backend.requests_per_batch, "summaries", stage.progress_path)
-        batches.finish(journal, done, lambda: closing(open_engine(recipe)), partial(_batch, recipe))
+        if open_batches := batches.open(done):
+            with closing(open_engine(recipe)) as engine:
+                for places in batches.counted(open_batches).through(open_batches):
+                    journal.append([_batch(recipe, engine, batches.of(places))])
         journal.close()
         summaries = [summary for batch in journal for summary in batch.summaries]
     write_jsonl(recipe.output / FILE, summaries)

@@ -283,6 +283,7 @@ def test_nobody_is_cleared_by_too_few_sets(family, few):
     assert (found.small, found.details) == (("left", "right"), ())
 
 
+@pytest.mark.needs("plugins/bias")
 def test_a_gap_that_is_the_same_in_all_sets_has_no_interval_in_its_detail():
     (flat,) = of("word-lists", number("left", 0.0, gap=-0.5, verdict="lower", width=0)).details
     assert flat.endswith("a gap of \u221250.0 points (no variation) by a null.")
@@ -290,6 +291,7 @@ def test_a_gap_that_is_the_same_in_all_sets_has_no_interval_in_its_detail():
     assert wide.endswith("a gap of \u221250.0 points (\u221260.0 to \u221240.0) by a null.")
 
 
+@pytest.mark.needs("plugins/bias")
 @pytest.mark.parametrize("name", ["t", "th", "women"])
 def test_a_sentence_begins_with_a_capital_unless_a_value_does(name):
     clear = number(name, 0.2, gap=-0.1, verdict="lower")

@@ -16,6 +16,7 @@ from evenhand.evaluation.audit.named import AUDIT_PAGE
 from evenhand.evaluation.audit.options import read_measures, read_option_entries
 from evenhand.evaluation.audit.page import page
 from evenhand.evaluation.audit.run import ask, run_audit
+from evenhand.evaluation.audit.supplements import SUPPLEMENTS
 from evenhand.evaluation.gate.decide import gated
 from evenhand.evaluation.gate.limits import GateRequest, parse_limit
 from evenhand.evaluation.pages import markdown
@@ -49,9 +50,9 @@ def bring(tmp_path, monkeypatch):
 
     brought = []
 
-    def installed(code, name="questions", package="mine"):
+    def installed(code, name="questions", package="mine", door="measures"):
         site = tmp_path / package
-        points = f"[evenhand.measures]\n{name} = {package}:FAMILY\n"
+        points = f"[evenhand.{door}]\n{name} = {package}:FAMILY\n"
         files = {f"{package}-1.0.dist-info/entry_points.txt": points, f"{package}/__init__.py": dedent(code)}
         install(site, package, "1.0", {path: text.encode() for path, text in files.items()})
         monkeypatch.syspath_prepend(str(site))
@@ -65,7 +66,8 @@ def bring(tmp_path, monkeypatch):
 
 
 def _forget():
-    vars(MEASURES).pop("_points", None)
+    for door in (MEASURES, SUPPLEMENTS):
+        vars(door).pop("_points", None)
     contents.read_measure.cache_clear()
 
 
@@ -80,7 +82,7 @@ def audited(tmp_path, measures="questions", sets=SETS, out=None, **systems):
 
 def test_a_function_of_ten_lines_is_measured_by_its_name_with_an_interval_and_names_nobody(bring, tmp_path):
     bring(QUESTIONS)
-    assert measure_names()[-3:] == ("opinions", "questions", "word-lists")
+    assert "questions" in measure_names()
     found = audited(tmp_path, out=tmp_path / "audit")
     (number,) = found.numbers
     # six of twelve summaries have one question in two sentences
@@ -96,10 +98,10 @@ def test_a_function_of_ten_lines_is_measured_by_its_name_with_an_interval_and_na
 
 
 def test_it_stands_beside_other_measures_and_changes_none_of_them(bring, tmp_path):
-    alone = audited(tmp_path, "coverage,word-lists").numbers
+    alone = audited(tmp_path, "value-shares,coverage").numbers
     bring(QUESTIONS)
-    both = audited(tmp_path, "coverage,questions,word-lists")
-    assert [each.family for each in both.measures] == ["coverage", "questions", "word-lists"]
+    both = audited(tmp_path, "value-shares,coverage,questions")
+    assert [each.family for each in both.measures] == ["value-shares", "coverage", "questions"]
     assert tuple(each for each in both.numbers if each.family != "questions") == alone
     assert "0 is fair, but for share of questions, of which that is not known." in markdown.render(page(both))
 
@@ -275,7 +277,9 @@ def test_a_package_that_cannot_be_used_harms_no_other_measure(bring, tmp_path, c
     assert [each.message for each in caplog.records if "measure 'questions' of package mine 1.0" in each.message]
 
 
-@pytest.mark.parametrize("name", ["coverage", "opinions", "questions"])
+@pytest.mark.parametrize(
+    "name", ["coverage", pytest.param("opinions", marks=pytest.mark.needs("plugins/opinions")), "questions"]
+)
 def test_a_name_that_is_taken_is_told_with_both_packages(bring, tmp_path, name):
     bring(QUESTIONS, name)
     if name == "questions":
@@ -365,7 +369,7 @@ def test_options_that_are_written_otherwise_are_refused(entries, said):
         read_option_entries(entries, ["tau"])
 
 
-@pytest.mark.parametrize("option", ["tau", "opinion_units"])
+@pytest.mark.parametrize("option", ["tau", pytest.param("opinion_units", marks=pytest.mark.needs("plugins/opinions"))])
 def test_an_option_that_is_taken_is_told(bring, option):
     bring(_class(option))
     with pytest.raises(
@@ -417,15 +421,65 @@ def test_a_library_that_a_measure_needs_is_named(bring, tmp_path):
         audited(tmp_path)
 
 
+@pytest.mark.needs("plugins/bias", "plugins/opinions")
 def test_what_a_plug_in_brings_is_refused_where_it_is_deleted(tmp_path, monkeypatch):
     monkeypatch.setattr(doors, "PLUGINS", tmp_path)
     _forget()
     assert ask({}).measures == ("value-shares", "coverage")
     with pytest.raises(DataError, match=r"measure .opinions. is not known\. Measures are value-shares, coverage$"):
         read_measures("opinions")
-    with pytest.raises(DataError, match="option 'word_lists' is not known"):
-        ask({"word_lists": "lists.yaml"})
+    for option, value in (("word_lists", "lists.yaml"), ("tone", "vader"), ("bounds", True), ("published", True)):
+        with pytest.raises(DataError, match=f"option '{option}' is not known"):
+            ask({option: value})
     assert {"bur", "share in summaries"} <= {*AUDIT_PAGE.functions}
     assert "opinion graph" not in AUDIT_PAGE.functions
     monkeypatch.undo()
     _forget()
+
+
+SUPPLEMENT = """
+from evenhand.config.section import Section
+from evenhand.evaluation.audit.contents import AuditNumber
+from evenhand.evaluation.audit.supplements import Supplement
+
+class Options(Section):
+    twice: bool = False
+
+def numbers(measured, corpus, bootstrap, options):
+    yield AuditNumber(measure="BUR (words)", system="made", how="by hand", value=DIVIDEND / 2, n_sets=len(corpus.sets))
+
+FAMILY = Supplement(numbers, Options, effects={"twice": "value-shares"})
+"""
+
+
+def test_a_supplement_has_numbers_beside_only_where_its_option_asks(bring, tmp_path):
+    bring(SUPPLEMENT.replace("DIVIDEND", "1"), name="halves", door="supplements")
+    with pytest.raises(DataError, match="--twice has no effect without measure 'value-shares'"):
+        ask({"measures": "coverage", "twice": True})
+    options = {"measures": "value-shares", "matcher": "words", "resamples": 100}
+    documents = write_sets(tmp_path / "docs.jsonl", SETS)
+    files = (("made", write_summaries(tmp_path / "made.jsonl", SUMMARIES)),)
+    corpus = read_input(AuditFiles(documents, ATTRIBUTE, summaries=files))
+    asked = run_audit(ask(options | {"twice": True}), lambda: corpus, None)
+    assert [(each.how, each.value) for each in asked.beside] == [("by hand", 0.5)]
+    assert asked.options["twice"] is True
+    assert run_audit(ask(options), lambda: corpus, None).beside == ()
+
+
+def test_what_a_supplement_raises_says_whose_it_is(bring, tmp_path):
+    bring(SUPPLEMENT.replace("DIVIDEND", "'x'"), name="halves", door="supplements")
+    documents = write_sets(tmp_path / "docs.jsonl", SETS)
+    files = (("made", write_summaries(tmp_path / "made.jsonl", SUMMARIES)),)
+    corpus = read_input(AuditFiles(documents, ATTRIBUTE, summaries=files))
+    request = ask({"measures": "value-shares", "matcher": "words", "resamples": 100, "twice": True})
+    with pytest.raises(PluginError, match="supplement 'halves' raised TypeError"):
+        run_audit(request, lambda: corpus, None)
+
+
+def test_a_supplement_whose_option_or_name_is_taken_is_refused(bring):
+    bring(SUPPLEMENT.replace("twice", "bounds"), name="halves", door="supplements")
+    with pytest.raises(PluginError, match="supplement 'published' has an option 'bounds', as supplement 'halves' has"):
+        ask({})
+    bring(SUPPLEMENT, name="tone", package="other", door="supplements")
+    with pytest.raises(PluginError, match="supplement 'tone' has the name of a measure"):
+        ask({})

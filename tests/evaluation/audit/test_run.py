@@ -52,6 +52,7 @@ def test_documents_with_nothing_to_compare_are_refused_before_anything_is_opened
     assert others in MEASURES
 
 
+@pytest.mark.needs("plugins/bias")
 def test_measures_that_compare_no_values_take_documents_of_one(tmp_path):
     found = audited(tmp_path, ONE_SIDED, "word-lists")
     assert found.n_sets == 6

@@ -22,7 +22,7 @@ from evenhand.evaluation.pages.blocks import (
     Text,
     picture_table,
 )
-from evenhand.evaluation.pages.marked import marked
+from evenhand.evaluation.pages.marked import changes, marked
 from evenhand.evaluation.pages.picture import NARROW, WIDE, description, drawings, picture_file, text_width, wrapped
 from evenhand.evaluation.pages.words import MOST_WORDS, certainty, headline
 from evenhand.evaluation.pages.write import csv_files, table_files, write_page
@@ -251,3 +251,25 @@ def test_lines_are_no_wider_than_their_room(text):
 def test_a_name_as_long_as_a_file_takes_a_few_lines(text):
     lines = wrapped(text, 100, 13)
     assert len(lines) <= 6 and "\u2026" in lines[-1] and all(text_width(line, 13) <= 100 for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "marked_before", "marked_after"),
+    [
+        ("One. Two.", "One. Two. One. Two.", [], ["One. Two."]),
+        ("The Left says: no.", "The Right says: no.", ["Left"], ["Right"]),
+        ("keep it cheap", "keep them cheap", ["it"], ["them"]),
+        ("", "all", [], ["all"]),
+        ("same", "same", [], []),
+        ("\u5317\u4eac \u597d", "\u4e0a\u6d77 \u597d", ["\u5317\u4eac"], ["\u4e0a\u6d77"]),
+    ],
+)
+def test_what_was_changed_is_marked(before, after, marked_before, marked_after):
+    found = [[text for text, is_marked in version.parts if is_marked] for version in changes(before, after)]
+    assert found == [marked_before, marked_after]
+
+
+@given(st.text(max_size=60), st.text(max_size=60))
+def test_of_two_versions_no_letter_is_lost(before, after):
+    shown = ["".join(part for part, _ in version.parts).strip() for version in changes(before, after)]
+    assert shown == [before.strip(), after.strip()]

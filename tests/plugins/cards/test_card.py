@@ -11,6 +11,8 @@ from calibrated import accused, make_judge, write_calibration
 from evenhand.errors import DataError
 from evenhand.evaluation.report.checkpoint.report import report
 from evenhand.judges.benchmark import Benchmark, BenchmarkRow
+from evenhand.judges.calibration import read_calibration
+from evenhand.judges.examples import JudgedPair, JudgedText
 from evenhand.number import Number
 from evenhand.plugins.cards.card import Card, card_text, read_card, write_cards
 from evenhand.plugins.cards.contents import REPORTED
@@ -18,7 +20,7 @@ from evenhand.plugins.cards.run import read_run
 from evenhand.plugins.cards.usage import _without_documents
 from evenhand.plugins.cards.verify import departures, made_anew
 from evenhand.records import SummaryRequest
-from evenhand.storage import read_jsonl, read_text, write_text
+from evenhand.storage import read_jsonl, read_text, write_json, write_text
 
 hub = pytest.importorskip("huggingface_hub", reason="needs huggingface_hub: pip install huggingface_hub")
 UNSAID = {"model": None, "data": None}
@@ -190,7 +192,12 @@ def test_what_an_audit_found_of_a_judge_is_on_the_cards(run_folder: Path, tmp_pa
         read_run(run_folder, None, path)
     judge = make_judge(read_run(run_folder).signatures["overlap"][0], probes=(accused("injection", "orders raise it"),))
     write_calibration(path, judge)
+    text = JudgedText(text="Somebody's article says so.", score=1.0)
+    pair = JudgedPair(judge="fit", measure="coverage", article="a", first=text, second=text)
+    write_json(path, read_calibration(path).model_copy(update={"examples": (pair,)}).model_dump(mode="json"))
     write_cards(read_run(run_folder, None, path), UNSAID)
+    # texts of articles stay where they were
+    assert "Somebody" in path.read_text() and "Somebody" not in (run_folder / "cards/calibration.json").read_text()
     # what was kept is read again; the pairs rest on the other judge
     model, data = written(run_folder)
     assert "| overlap | coverage | 0.50 (0.40 to 0.60) | 0.30 (0.20 to 0.40) |" in model and "injection" in model

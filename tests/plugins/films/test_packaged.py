@@ -15,7 +15,7 @@ from evenhand.config import CorpusSection
 from evenhand.corpora import load_corpus, read_any, split_sets
 from evenhand.corpora.bundled import DOCUMENTS, file_of
 from evenhand.errors import DataError
-from evenhand.packages import Part
+from evenhand.models.packages import Part
 from evenhand.plugins.films import importer as films
 
 CONTENT = "category,text,movie_name\n" + "".join(

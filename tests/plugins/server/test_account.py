@@ -25,13 +25,14 @@ from serving import Server
 from evenhand.errors import CostLimitError, EvenhandError, ModelError, UnfitModelError
 from evenhand.generate.backend import Ask
 from evenhand.plugins.server import reachability, tries
+from evenhand.plugins.server.account import Charge, Spending, costs_by_try
 from evenhand.plugins.server.bounds import most_tokens
 from evenhand.plugins.server.kept import ANSWERS, KeptAnswers
 from evenhand.plugins.server.section import ServerSection
 from evenhand.records import Message, Sampling
 from evenhand.runfolder.journal import Journal
 from evenhand.runfolder.processes import this_process
-from evenhand.runfolder.spending import COSTS, Charge, Spending, costs_by_try, spending
+from evenhand.runfolder.spending import COSTS, spending
 
 # of a million tokens each, and of one
 PRICE = {"input": 1000.0, "output": 2000.0}

@@ -25,6 +25,7 @@ from evenhand.errors import CostLimitError, ModelError, UnfitModelError
 from evenhand.generate.backend import TOO_LONG, Ask, NotCachedError
 from evenhand.generate.backends import backend_signature, open_backend
 from evenhand.generate.patience import GivenUpError, Patience
+from evenhand.plugins.server.account import Charge, costs_by_try
 from evenhand.plugins.server.backend import ServerBackend
 from evenhand.plugins.server.exchange import UNREADABLE
 from evenhand.plugins.server.kept import ANSWERS, OnlyKept
@@ -32,7 +33,7 @@ from evenhand.plugins.server.reachability import refuse_unreachable
 from evenhand.plugins.server.section import ServerSection
 from evenhand.records import Message, Sampling
 from evenhand.runfolder.journal import Journal
-from evenhand.runfolder.spending import COSTS, Charge, costs_by_try, spending
+from evenhand.runfolder.spending import COSTS, spending
 
 GREEDY = Sampling(temperature=0.0, max_tokens=8)
 DRAWN = Sampling(temperature=1.0, max_tokens=8)
@@ -838,3 +839,7 @@ def test_time_that_passes_within_a_connection_of_tls_is_no_fault_of_tls():
     lost.__cause__ = ConnectionResetError("reset by peer")
     lost.__cause__.__context__ = ssl.SSLWantReadError()
     assert "encrypted" not in str(refusal(fault_of(lost, 1), section, "tiny"))
+
+
+def test_keys_that_do_not_move_answers_are_all_but_two():
+    assert ServerSection.only_where == ServerSection.model_fields.keys() - {"prompts", "model"}

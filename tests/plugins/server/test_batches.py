@@ -15,13 +15,14 @@ from serving import Server
 
 from evenhand.errors import CostLimitError, ModelError, StorageError, UnfitModelError, WaitingError
 from evenhand.generate.backend import Ask
+from evenhand.plugins.server.account import Charge, Spending, costs_by_try
 from evenhand.plugins.server.batches import UNANSWERED
 from evenhand.plugins.server.kept import ANSWERS, KeptAnswers
 from evenhand.plugins.server.reachability import refuse_unreachable
 from evenhand.plugins.server.section import ServerSection
 from evenhand.records import Message, Sampling
 from evenhand.runfolder.journal import Journal
-from evenhand.runfolder.spending import COSTS, PROMISED, Charge, Spending, costs_by_try, spending
+from evenhand.runfolder.spending import COSTS, PROMISED, spending
 
 
 @pytest.fixture(autouse=True)

@@ -20,6 +20,7 @@ from evenhand.config import BackendSection
 from evenhand.errors import ModelError, StorageError, UnfitModelError, WaitingError
 from evenhand.generate.backend import Ask
 from evenhand.plugins.server import tries
+from evenhand.plugins.server.account import Spending
 from evenhand.plugins.server.answer_forms import ChatResponse, TextResponse, TokenUsage
 from evenhand.plugins.server.batch_files import _read_lines, look
 from evenhand.plugins.server.exchange import UNREADABLE, Exchange
@@ -29,7 +30,7 @@ from evenhand.plugins.server.reachability import refuse_unreachable
 from evenhand.plugins.server.requests import Messages
 from evenhand.plugins.server.responses import BatchLine, BatchList, BatchStatus, Identified, ModelList, read
 from evenhand.records import Message, Sampling
-from evenhand.runfolder.spending import PROMISED, Spending, spending
+from evenhand.runfolder.spending import PROMISED, spending
 
 # a value of each type that JSON has, and some that no field takes
 VALUES = [

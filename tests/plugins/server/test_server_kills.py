@@ -16,8 +16,9 @@ import serving
 from forked import Server
 from test_kills import Place, Scenario, recipe
 
+from evenhand.plugins.server.account import Charge, costs_by_try
 from evenhand.runfolder.journal import Journal
-from evenhand.runfolder.spending import COSTS, Charge, costs_by_try
+from evenhand.runfolder.spending import COSTS
 
 KILLS = 50
 CONCURRENCY = 3

@@ -137,6 +137,7 @@ def test_no_request_with_candidates_is_still_a_report(make_run: Any):
     assert report.examples is None
 
 
+@pytest.mark.needs("plugins/opinions")
 def test_scores_by_plan_are_those_of_each_mix(make_run: Any):
     options = {"length": 2, "notion": "biased", "mix": {"first": "left", "second": "right"}}
     run = make_run(

@@ -1,5 +1,7 @@
 from typing import Any
 
+import pytest
+
 from evenhand.evaluation.report.checkpoint.build import build_report
 
 
@@ -79,6 +81,7 @@ def test_overlap_of_report_and_reward_is_warned_of(make_run: Any):
     assert "'fit'" in warning and "report" in warning and "reward" in warning
 
 
+@pytest.mark.needs("plugins/shuffled")
 def test_other_method_is_not_taken_for_a_plain_answer(make_run: Any):
     run = make_run(rounds=0)
     run.write("evaluation/base", even("abcdefghij"))

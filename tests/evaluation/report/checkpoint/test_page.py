@@ -307,7 +307,7 @@ def test_terminal_rows_tell_scores_sides_and_interval(small_run: Any):
     assert "overlap 0.300 \u2192 0.400 \u25cb+0.100 \u25cb+0.100 \u25cb+0.100 (no interval)" in text
     short = " ".join(printed(small_run).split())
     # sides: 0.4 and 0.2 before, a tenth more after
-    assert "all 30 % \u2192 40 %; left 40 % \u2192 50 %; right 20 % \u2192 30 %" in short
+    assert "all 30.0 % \u2192 40.0 %; left 40.0 % \u2192 50.0 %; right 20.0 % \u2192 30.0 %" in short
 
 
 def test_terminal_says_what_was_found_in_words(small_run: Any):

@@ -5,6 +5,7 @@ import re
 import pytest
 
 from evenhand.evaluation.report.comparison.findings import at_other_budgets, by_length, findings, length_warnings, title
+from evenhand.evaluation.report.comparison.overview import _named
 from evenhand.evaluation.report.systems.contents import Difference, JudgeNote, SystemPair
 from evenhand.evaluation.report.systems.words import how_sure
 from evenhand.number import Number
@@ -176,3 +177,24 @@ def test_other_budgets_are_told_apart_from_those_that_entries_are_used_at():
     assert [*at_other_budgets(JUDGES, tests)] == [1, 3]
     (said,) = at_other_budgets(JUDGES, tests)[1]
     assert said == "By recall with one summary each, against base: dpo (+0.100) better."
+
+
+BETTER, WORSE, UNSURE = {"better": 1, "worse": 0}, {"better": 0, "worse": 2}, {"better": 0, "worse": 0}
+
+
+@pytest.mark.parametrize(
+    ("by_entry", "said"),
+    [
+        ({"dpo": BETTER, "mbr": UNSURE}, "\u201cdpo\u201d is better than \u201cbase\u201d by at least one of 2 judges"),
+        (
+            {"dpo": WORSE, "mbr": WORSE, "debate": UNSURE},
+            "\u201cdpo\u201d and \u201cmbr\u201d are worse than \u201cbase\u201d by at least one of 2 judges",
+        ),
+        ({"dpo": BETTER, "mbr": WORSE}, "against \u201cbase\u201d: \u201cdpo\u201d is better and \u201cmbr\u201d is worse"),
+        # who is both is not named, nor the first entry against its own draw
+        ({"dpo": {"better": 1, "worse": 1}, "mbr": BETTER}, None),
+        ({"base": BETTER, "dpo": BETTER}, None),
+    ],
+)  # fmt: skip
+def test_the_first_page_names_who_is_better(by_entry, said):
+    assert next(_named(by_entry, "\u201cbase\u201d", "2 judges"), None) == said

@@ -97,7 +97,7 @@ def test_terminal_fits_and_has_the_scores(comparison: Any, width: int):
     console = Console(width=width, record=True, file=io.StringIO())
     console.print(terminal.render(page(comparison)))
     lines = console.export_text().splitlines()
-    assert any("30 %" in line or "41 %" in line for line in lines)
+    assert any("30.0 %" in line or "41.2 %" in line for line in lines)
     assert max(len(line) for line in lines) <= width
 
 

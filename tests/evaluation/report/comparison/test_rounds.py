@@ -62,15 +62,29 @@ def scores(entry: Any) -> list[float | None]:
 @pytest.mark.parametrize(
     ("method", "options", "rounds"),
     [
-        ("self-refine", {"self_refine": {"rounds": 2}}, [0, 1, 2]),
-        ("debate", {"debate": {"agents": 2, "rounds": 2}}, [0, 1, 2]),
-        ("debate", {"debate": {"agents": 2, "rounds": 1, "final": "final_agent"}}, [0, 1, 2]),
-        ("debate", {"debate": {"agents": 2, "rounds": 1, "final": "judge"}}, [0, 1]),
-        ("shuffled", {}, [0, 1]),
+        pytest.param(
+            "self-refine", {"self_refine": {"rounds": 2}}, [0, 1, 2], marks=pytest.mark.needs("plugins/self_refine")
+        ),
+        pytest.param(
+            "debate", {"debate": {"agents": 2, "rounds": 2}}, [0, 1, 2], marks=pytest.mark.needs("plugins/debate")
+        ),
+        pytest.param(
+            "debate",
+            {"debate": {"agents": 2, "rounds": 1, "final": "final_agent"}},
+            [0, 1, 2],
+            marks=pytest.mark.needs("plugins/debate"),
+        ),
+        pytest.param(
+            "debate",
+            {"debate": {"agents": 2, "rounds": 1, "final": "judge"}},
+            [0, 1],
+            marks=pytest.mark.needs("plugins/debate"),
+        ),
+        pytest.param("shuffled", {}, [0, 1], marks=pytest.mark.needs("plugins/shuffled")),
         # round 0 lists points, round 2 criticises: neither gives a candidate
-        ("chain-of-thought", {}, [1, 3]),
+        pytest.param("chain-of-thought", {}, [1, 3], marks=pytest.mark.needs("plugins/chain_of_thought")),
         # round 0 summarises parts
-        ("hierarchical", {}, [1]),
+        pytest.param("hierarchical", {}, [1], marks=pytest.mark.needs("plugins/hierarchical")),
     ],
 )
 def test_last_round_is_the_run_itself(tmp_path: Any, method: str, options: Any, rounds: list[int]):
@@ -83,12 +97,14 @@ def test_last_round_is_the_run_itself(tmp_path: Any, method: str, options: Any, 
     assert found[-1].cost.tokens == pytest.approx(entry.cost.tokens)
 
 
+@pytest.mark.needs("plugins/self_refine")
 def test_round_0_is_zero_shot(tmp_path: Any):
     refined = round_entries(finished(tmp_path, "self-refine"))
     assert texts(refined[0]) == texts(finished(tmp_path, "zero-shot"))
     assert texts(refined[0]) != texts(refined[1])
 
 
+@pytest.mark.needs("plugins/debate")
 def test_earlier_round_is_what_a_shorter_run_ends_with(tmp_path: Any):
     longer = round_entries(finished(tmp_path, "debate", debate={"agents": 2, "rounds": 2}))
     shorter = finished(tmp_path / "short", "debate", debate={"agents": 2, "rounds": 1})
@@ -100,17 +116,20 @@ def test_method_that_asks_once_has_no_rounds(tmp_path: Any):
     assert not has_rounds(finished(tmp_path, "zero-shot"))
 
 
+@pytest.mark.needs("plugins/self_refine")
 def test_run_without_any_candidate_stays_one_entry(tmp_path: Any):
     entry = finished(tmp_path, "self-refine", max_model_len=30, limits={"failed": 1.0})
     assert round_entries(entry) == [entry]
 
 
+@pytest.mark.needs("plugins/debate")
 def test_debate_of_all_agents_costs_what_all_of_them_say(tmp_path: Any):
     entry = finished(tmp_path, "debate", debate={"agents": 2, "rounds": 1, "final": "judge"})
     # one candidate of the two takes both agents' two answers
     assert entry.cost.calls == 4
 
 
+@pytest.mark.needs("plugins/self_refine")
 def test_comparison_by_round_is_written(tmp_path: Any):
     entry = finished(tmp_path, "self-refine", self_refine={"rounds": 1})
     found = compare_runs([NamedRecipe("refine", entry.recipe)], tmp_path / "out", [1], by_round=True)

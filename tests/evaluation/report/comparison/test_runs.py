@@ -49,6 +49,7 @@ def test_sweep_leaves_out_recipes_without_the_section():
     assert [run.recipe.generate.debate.agents for run in found[1:]] == [2, 3]
 
 
+@pytest.mark.needs("plugins/shuffled")
 def test_null_is_a_value():
     found = name_runs(
         [Path(ZERO_SHOT.replace("zero-shot", "shuffled"))], [], ["generate.shuffled.rotations=2,null"], Path("out")

@@ -96,7 +96,7 @@ def test_two_rubrics_of_one_model_share_its_blind_spots(make_run: Any):
         ({"kind": "contract"}, "higher"),
         ({"kind": "value-shares", "matcher": {"kind": "words"}}, "lower"),
         ({"kind": "equal-coverage"}, "lower"),
-        ({"kind": "opinion-graph"}, "lower"),
+        pytest.param({"kind": "opinion-graph"}, "lower", marks=pytest.mark.needs("plugins/opinions")),
         ({"kind": "contrast"}, "higher"),
     ],
 )
@@ -106,6 +106,7 @@ def test_which_scores_are_better(make_run: Any, options: dict[str, Any], better:
     assert judge_notes(made, {})[0].better == better
 
 
+@pytest.mark.needs("plugins/released")
 def test_metrics_on_one_model_share_its_blind_spots(make_run: Any):
     model = {"model": "org/nli"}
     judges = {
