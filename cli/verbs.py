@@ -145,6 +145,8 @@ FurtherOptions = Callable[[], Mapping[str, Sequence[inspect.Parameter]]]
 
 
 class _Verb(TyperCommand):
+    _params: list[Any]
+
     def __init__(self, *arguments: Any, params: list[Any], **options: Any) -> None:
         reads_recipe = any(parameter.name in RECIPES for parameter in params)
         super().__init__(*arguments, params=[*params, *OPTIONS[not reads_recipe :]], **options)
