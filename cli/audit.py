@@ -311,7 +311,8 @@ def plugin_options() -> dict[str, list[inspect.Parameter]]:
             show_default=option.default,
             rich_help_panel=before.rich_help_panel,
         )
-        annotation = Annotated[option.type, info]
+        kind: Any = option.type
+        annotation: Any = Annotated[kind, info]
         parameter = inspect.Parameter(
             option.name,
             inspect.Parameter.POSITIONAL_OR_KEYWORD,
