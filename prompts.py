@@ -104,7 +104,7 @@ class PromptTemplate:
         if strange := self.strange_fields(known):
             raise RecipeError(
                 listed([
-                    f"{self.place}{f'{self.file}:{number}: ' if self.file else ''}prompt template {self.name!r} asks for "
+                    f"{self.place}prompt template {self.name!r}{f' ({self.file}:{number})' if self.file else ''} asks for "
                     f"{spelling}; fields that can be filled here are {', '.join(sorted(known))}{near.removesuffix('.')}"
                     for number, spelling, near in strange
                 ])

@@ -22,8 +22,9 @@ from numpy.typing import NDArray
 
 from ..config.judges import AlignmentJudge
 from ..config.needs import Purpose
-from ..corpora.controlled import ControlledSet, ControlledSummary, plan_summaries
+from ..corpora.controlled import ControlledSet, ControlledSummary
 from ..judges.calibration import LENGTH, JudgeCalibration
+from ..plugins.controlled.plan import plan_summaries
 from ..plugins.judge_studies.build import calibrate
 from ..plugins.judge_studies.preference import PeoplesScores
 from ..plugins.judge_studies.probes import ORDERS, VARIANTS, Exchanges, places, variants

@@ -145,17 +145,20 @@ FurtherOptions = Callable[[], Mapping[str, Sequence[inspect.Parameter]]]
 
 
 class _Verb(TyperCommand):
+    _params: list[Any]
+
     def __init__(self, *arguments: Any, params: list[Any], **options: Any) -> None:
         reads_recipe = any(parameter.name in RECIPES for parameter in params)
         super().__init__(*arguments, params=[*params, *OPTIONS[not reads_recipe :]], **options)
 
     @property
-    def params(self) -> list[Any]:  # type: ignore[override]
+    def params(self) -> list[Any]:
         """Its parameters; those that plug-ins bring are asked for with them, so that a list of verbs imports none."""
         if build := getattr(self.callback, "build", None):
             command = build()
             self.callback, self._params = command.callback, command.params
-        return self._params
+        parameters: list[Any] = self._params
+        return parameters
 
     @params.setter
     def params(self, params: list[Any]) -> None:

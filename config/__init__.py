@@ -5,7 +5,6 @@ library (`trainer:` to trl.DPOConfig, `engine:` to vllm.LLM) are passed on uncha
 `judges`, `metrics` and `fairness`, and answer what is asked of all of them (`needs`).
 """
 
-from .fairpo import RegenerationSection, ThinnedSection
 from .generate import GenerateSection
 from .judges import JudgeOptions
 from .methods import Plan
@@ -33,14 +32,12 @@ __all__ = [
     "PairsSection",
     "Plan",
     "Recipe",
-    "RegenerationSection",
     "ReplicatedSection",
     "RewardSection",
     "Section",
     "SplitSection",
     "SummaryColumnsSection",
     "TaskSection",
-    "ThinnedSection",
     "TrainSection",
     "without_speed",
 ]

@@ -16,7 +16,6 @@ from pydantic_core import PydanticKnownError
 
 from ..doors import Door
 from ..errors import PluginError
-from .fairpo import THINNED, ThinnedSection
 from .methods import EXTRACTED, MethodSection, Plan, ZeroShotSection
 from .model import ReplicatedSection
 from .python_code import PythonMethodSection
@@ -34,7 +33,6 @@ METHOD_SECTIONS: Door[type[MethodSection]] = Door(
     lambda thing: is_method_section(getattr(thing, "options", None)),
     {
         "zero-shot": ZeroShotSection,
-        THINNED: ThinnedSection,
         PYTHON: PythonMethodSection,
     },
     lambda thing: thing.options,

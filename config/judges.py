@@ -1,4 +1,4 @@
-"""The judges a recipe can name: here the core's that ask a language model or count words, in `metrics` and `fairness` its others.
+"""The judges a recipe can name: here the core's that ask a language model or count words, in `fairness` its others.
 
 Sections of all other kinds come in by the door of judges, with their kinds.
 """
@@ -10,7 +10,6 @@ from pydantic import Field, PlainValidator, SerializeAsAny, TypeAdapter
 
 from ..doors import Door
 from .fairness import EqualCoverageJudge, ValueSharesJudge
-from .metrics import BertScoreJudge
 from .needs import PURPOSES, SPLITTER_LIBRARIES, AskingSection, JudgeSection, Purpose, SplitterName, TextJudgeSection
 from .python_code import PythonJudge
 from .section import refuse_without_effect
@@ -66,76 +65,6 @@ class RubricJudge(AskingSection):
         if self.mode == "released_rubric" and self.rubric != "faithfulness":
             raise ValueError("mode released_rubric is one of rubric: faithfulness; write another mode")
         refuse_without_effect(self, ("max_attempts", "on_fail"), self.scoring == "greedy", "with scoring: greedy")
-
-
-class ExtractJudge(AskingSection):
-    """Extract-then-evaluate: an LLM grades the summary against the sentences of a long text that matter for it."""
-
-    kind: Literal["extract"]
-    meaning: ClassVar[str] = (
-        "A language model grades the summary against those sentences of a long text that matter for it."
-    )
-    # what chooses sentences: by position, by embeddings, by entailment, by common words
-    extractors: tuple[Literal["lead", "similarity", "entailment", "rouge"], ...] = Field(
-        default=("lead", "similarity", "entailment", "rouge"), min_length=1
-    )
-    # model of "similarity": a sentence encoder; Hugging Face id, local folder, or "embedded:all-minilm-l6-v2"
-    encoder: str = "embedded:all-minilm-l6-v2"
-    # branch, tag or commit of a Hugging Face id
-    encoder_revision: str | None = None
-    # model of "entailment": an NLI classifier
-    nli: str = "cross-encoder/nli-deberta-v3-base"
-    # branch, tag or commit of a Hugging Face id
-    nli_revision: str | None = None
-    # words of the extract between white space; a text of no more words is judged whole
-    most_words: int = Field(default=2000, ge=1)
-    # "expected": mean grade under the model's distribution over the grades; "greedy": one whole grade, read from the reply
-    scoring: Literal["expected", "greedy"] = "expected"
-    # greedy only: attempts with a new seed and temperature 0.7 before the candidate is left unscored
-    max_attempts: int = Field(default=3, ge=1)
-    # a prompt longer than backend.max_model_len: leave the candidate unscored, cut the source and say so, or stop
-    overflow: Literal["skip", "truncate", "error"] = "skip"
-    # texts or pairs that an extractor runs at a time
-    batch_size: int = Field(default=32, ge=1)
-
-    @property
-    def libraries(self) -> tuple[str, ...]:
-        """Libraries of its extractors."""
-        needed = {
-            "lead": (),
-            "similarity": ("sentence_transformers",),
-            "entailment": ("torch", "transformers"),
-            "rouge": ("rouge_score",),
-        }
-        return tuple(dict.fromkeys(library for extractor in self.extractors for library in needed[extractor]))
-
-    @property
-    def models(self) -> dict[str, str]:
-        """Models of its extractors, by key."""
-        model_by_key = {"encoder": self.encoder} if "similarity" in self.extractors else {}
-        return model_by_key | ({"nli": self.nli} if "entailment" in self.extractors else {})
-
-    @property
-    def says(self) -> Purpose:
-        """Two of its three grades are of consistency and faithfulness."""
-        return "faithfulness"
-
-    @property
-    def bases(self) -> list[str]:
-        """The language model that grades; extractors only choose what it is shown."""
-        return [f"the model {self.model.name}"]
-
-    def refuse(self) -> None:
-        """Extractors must be named once, and options be those of the named ones."""
-        super().refuse()
-        if len(set(self.extractors)) < len(self.extractors):
-            raise ValueError(f"extractors {list(self.extractors)} name one twice; write each once")
-        for keys, extractor in (
-            (("encoder", "encoder_revision"), "similarity"),
-            (("nli", "nli_revision"), "entailment"),
-        ):
-            refuse_without_effect(self, keys, extractor in self.extractors, f"with extractor {extractor}")
-        refuse_without_effect(self, ("max_attempts",), self.scoring == "greedy", "with scoring: greedy")
 
 
 class AlignmentJudge(TextJudgeSection):
@@ -343,9 +272,7 @@ class ConsensusJudge(JudgeSection):
 
 _Core = (
     RubricJudge
-    | ExtractJudge
     | AlignmentJudge
-    | BertScoreJudge
     | RougeJudge
     | RuleJudge
     | ConsensusJudge

@@ -9,7 +9,7 @@ from .layers import read_layers
 from .shipped import RECIPES, comment_lines, recipe_names
 
 # keys whose values are names of what comes in by doors
-NAMED = ("kind", "method", "backend", "executor", "path")
+NAMED = ("kind", "method", "mode", "backend", "executor", "path")
 
 
 def usable_names() -> list[str]:

@@ -60,6 +60,8 @@ class MethodSection(Section):
     for_unseen: ClassVar[bool] = True
     # what it makes besides a candidate for each draw, in words; "" for nothing
     copies: ClassVar[str] = ""
+    # the `pairs.mode` that compares the summaries of those; "" where there is none
+    pairs_mode: ClassVar[str] = ""
     # whether it shows a model the documents in another order, form or choice than the request's own prompt
     lays_out_anew: ClassVar[bool] = False
     # whether a language model writes its candidates; else it draws nothing, and has a plan for each of its `names`

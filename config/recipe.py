@@ -10,7 +10,6 @@ from ..records import is_none
 from ..text import did_you_mean, repeated, some_of
 from ..text.shown import shortened
 from .fairness import FairnessJudgeSection
-from .fairpo import THINNED
 from .generate import GenerateSection, asks_model
 from .judges import JudgeOptions
 from .keywords import Keywords
@@ -168,7 +167,7 @@ class Recipe(Section):
         self._method_can_train()
         self._evaluation_fits()
         self._losses_are_known()
-        self._fairpo_has_its_parts()
+        self._pairs_have_their_parts()
         self._trainer_can()
         self._servers_fit()
         if self.executor != LOCAL and self.generate.python is not None:
@@ -345,23 +344,15 @@ class Recipe(Section):
             except ValueError as error:
                 raise ValueError(f"evaluation.{error}") from error
 
-    def _fairpo_has_its_parts(self) -> None:
-        mistakes = []
-        pairs, copies = self.pairs, self.generate.options.copies
-        if pairs.judge is not None:
-            kind: str = self.judges[pairs.judge].kind if pairs.judge in self.judges else "equal-coverage"
-            if kind != "equal-coverage":
-                mistakes.append(f"pairs.judge {pairs.judge!r} is of kind {kind}: name one of kind equal-coverage.")
-            if not copies:
-                mistakes.append(f"pairs.mode fairpo compares summaries of copies: write generate.method: {THINNED}.")
-            if self.corpus.sides is not None and len(set(self.corpus.sides)) < 2:
-                mistakes.append("pairs.mode fairpo compares values: write at least 2 corpus.sides, or leave them out.")
-        elif self.rounds and copies and self.train.pairs is None:
+    def _pairs_have_their_parts(self) -> None:
+        options, mistakes = self.generate.options, list(self.pairs.rules.mistakes(self))
+        if not self.pairs.rules.judge and self.rounds and options.copies and self.train.pairs is None:
+            mode = f"pairs.mode: {options.pairs_mode}, or " if options.pairs_mode else ""
             mistakes.append(
-                f"pairs.mode {pairs.mode} compares summaries by the reward, which those of {copies} do not get: write "
-                "pairs.mode: fairpo, or generate.method: zero-shot."
+                f"pairs.mode {self.pairs.mode} compares summaries by the reward, which those of {options.copies} do not get: "
+                f"write {mode}generate.method: zero-shot."
             )
-        mistakes += weight_mistakes(pairs, self.train, self.trainer)
+        mistakes += weight_mistakes(self.pairs, self.train, self.trainer)
         if mistakes:
             raise ValueError(" ".join(mistakes))
 

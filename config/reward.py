@@ -2,8 +2,10 @@
 
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
+from pydantic_core import PydanticKnownError
 
+from .pair_modes import CORE, PAIR_RULES, PairRules
 from .section import Section, refuse_without_effect
 
 # combinations that weights belong to
@@ -40,8 +42,9 @@ class PairsSection(Section):
     """Which candidates are compared in training."""
 
     # "all": every unordered pair; "best_k": the k widest; "top_bottom": the widest, best against worst by the reward;
-    # "fairpo": the fairest against the unfairest of three summaries, of all documents and of two thinned sets
-    mode: Literal["all", "best_k", "top_bottom", "fairpo"] = "top_bottom"
+    # or a way that a plug-in brings: "fairpo", the fairest against the unfairest of three summaries, of all documents and of two
+    # thinned sets
+    mode: str = "top_bottom"
     # pairs kept of a request, for best_k
     k: int = Field(default=10, ge=1)
     # smallest reward gap
@@ -50,22 +53,43 @@ class PairsSection(Section):
     most_length_ratio: float | None = Field(default=None, ge=1)
     # leave out pairs whose chosen summary breaks the output contract
     chosen_keeps_contract: bool = True
-    # fairpo: the equal-coverage judge that says what is fair; its name in `judges`. Margins are its scores then
+    # for a plug-in's way: the judge that compares summaries, for fairpo an equal-coverage judge; its name in `judges`. Margins
+    # are its scores then
     judge: str | None = None
     # fairpo: pairs count in the loss by the square root of their margin: the published margin-weighted baseline, except that
     # weights are relative to their mean in the step, there in the file
     margin_weights: bool = False
 
+    @field_validator("mode")
+    @classmethod
+    def _is_known(cls, mode: str) -> str:
+        if mode not in PAIR_RULES:
+            modes = [repr(name) for name in PAIR_RULES]
+            raise PydanticKnownError("literal_error", {"expected": f"{', '.join(modes[:-1])} or {modes[-1]}"})
+        return mode
+
+    @property
+    def rules(self) -> PairRules:
+        """Rules of the mode."""
+        return PAIR_RULES[self.mode]
+
+    @property
+    def is_own(self) -> bool:
+        """Whether the mode is a package's."""
+        return self.mode not in CORE
+
+    def most_pairs(self, n_candidates: int, n_draws: int) -> int:
+        """Most pairs of a request, of so many candidates and so many draws."""
+        most = self.rules.most_pairs(n_candidates, n_draws)
+        return min(most, self.k) if self.mode == "best_k" else most
+
     def refuse(self) -> None:
         """Options must be those of the mode."""
-        if (self.mode == "fairpo") != (self.judge is not None):
-            raise ValueError(
-                "mode: fairpo needs the name of an equal-coverage judge; write judge: NAME"
-                if self.mode == "fairpo"
-                else f"judge has no effect with mode: {self.mode}; write mode: fairpo, or leave it out"
-            )
+        compares = self.rules.judge
+        if compares and self.judge is None:
+            raise ValueError(f"mode: {self.mode} needs the name of {compares}; write judge: NAME")
+        for key, is_set in (("judge", self.judge is not None), ("margin_weights", self.margin_weights)):
+            if is_set and not compares:
+                others = "".join(f"write mode: {name}, or " for name in PAIR_RULES if PAIR_RULES[name].judge)
+                raise ValueError(f"{key} has no effect with mode: {self.mode}; {others}leave it out")
         refuse_without_effect(self, ("k",), self.mode == "best_k", "with mode: best_k")
-        if self.margin_weights and self.mode != "fairpo":
-            raise ValueError(
-                f"margin_weights has no effect with mode: {self.mode}; write mode: fairpo, or leave it out"
-            )

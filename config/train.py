@@ -259,7 +259,7 @@ def weight_mistakes(pairs: PairsSection, train: TrainSection, trainer: Mapping[s
             yield f"trainer.{key} {trainer[key]!r} changes the loss, but train.fairness weighs the plain one: leave it out."
     if train.trainer == "pairwise":
         yield "train.fairness needs train.trainer: shared-prefix."
-    if pairs.mode != "fairpo" and train.pairs is None:
+    if pairs.judge is None and train.pairs is None:
         yield "train.fairness needs pairs that say what is fair: write pairs.mode: fairpo."
     if pairs.margin_weights:
         yield "pairs.margin_weights is the baseline of train.fairness: leave one of them out."

@@ -99,13 +99,7 @@ def most_pairs(phase: Phase, n_candidates: int) -> int:
     """Pairs of a request with so many candidates, at most; 0 where nothing is trained."""
     if phase.round is None:
         return 0
-    n_all, pairs = n_candidates * (n_candidates - 1) // 2, phase.recipe.pairs
-    return {
-        "all": n_all,
-        "best_k": min(n_all, pairs.k),
-        "top_bottom": min(n_all, 1),
-        "fairpo": phase.n_candidates,
-    }[pairs.mode]
+    return phase.recipe.pairs.most_pairs(n_candidates, phase.n_candidates)
 
 
 def _usual_candidates(phase: Phase, requests: Sequence[SummaryRequest]) -> list[Answered]:

@@ -19,6 +19,8 @@ from .contract import check_output
 
 # seeds fit a signed 64-bit integer, and every engine's own range
 SEEDS = 1 << 48
+# role of the turn of a second draw
+AGAIN = "again"
 
 
 @dataclass(frozen=True)

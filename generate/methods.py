@@ -4,13 +4,12 @@ from collections.abc import Iterator
 
 from ..doors import Door, blamed
 from ..errors import PluginError
-from . import python_method, thinned, zero_shot
+from . import python_method, zero_shot
 from .backend import Reply, reply_mistake
 from .method import Job, Method
 
 CORE: dict[str, Method] = {
     "zero-shot": zero_shot.ZERO_SHOT,
-    "thinned": thinned.THINNED,
     "python": python_method.PYTHON,
 }
 METHODS: Door[Method] = Door("methods", "method", lambda thing: isinstance(thing, Method), CORE)

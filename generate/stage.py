@@ -22,7 +22,7 @@ from ..config.generate import METHOD_SECTIONS, options_key
 from ..corpora import load_corpus, split_sets
 from ..corpora.splits import choose
 from ..errors import DataError, LeftOutError
-from ..records import REFUSAL, Candidate, Failure, LeftOut, SummaryRequest, is_none
+from ..records import REFUSAL, Candidate, Failure, LeftOut, SummaryRequest, Turn, is_none
 from ..runfolder.journal import Batches, Journal
 from ..runfolder.phases import CANDIDATES, FAILURES, REQUESTS, TURNS, Phase
 from ..runfolder.progress import progress_path
@@ -31,11 +31,10 @@ from ..runfolder.spending import spending
 from ..runfolder.stages import Counts, Receipt, Stage
 from ..runfolder.strays import begin_shard, say_strays
 from ..storage import digest, make_folder, whole_file, write_jsonl, write_record
-from . import drafts
 from .backend import ANOTHER_MODEL, READ_IN_PART, Backend, Usage
 from .backends import NO_MODEL, open_backend_of, signature_of
 from .batches import FinishedBatch, JournalContents, JournalLine, batch_name
-from .method import Draw, DrawnReply, Job, draw_seed, draws
+from .method import AGAIN, Draw, DrawnReply, Job, draw_seed, draws
 from .methods import METHODS, packaged_replies
 from .replicas import generate_apart, is_apart
 from .reply_text import THOUGHT, TRAILING
@@ -329,7 +328,7 @@ class _GenerationCounts:
             if not turn.is_candidate and turn.finish_reason == "length"
         )
         self._failures.update((f.side, f.reason, "request" if f.index is None else ANSWER) for f in batch.failures)
-        self._drawn_again.update(drafts.drawn_again(batch.turns))
+        self._drawn_again.update(drawn_again(batch.turns))
 
     def total(self) -> GenerateCounts:
         """All counts."""
@@ -399,3 +398,9 @@ class _GenerationCounts:
 def _counted(by_side: Mapping[str, int]) -> str:
     """ "left 2, right 1"."""
     return ", ".join(f"{side} {n}" for side, n in sorted(by_side.items()))
+
+
+def drawn_again(turns: Sequence[Turn]) -> dict[str, int]:
+    """For a receipt: how many summaries were drawn again, and of how many the second draw was kept; {} where none was."""
+    second = [turn for turn in turns if turn.role == AGAIN]
+    return {"drawn": len(second), "kept": sum(turn.is_candidate for turn in second)} if second else {}

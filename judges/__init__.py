@@ -7,10 +7,8 @@ from ..doors import Door
 from ..errors import EvenhandError, RecipeError
 from ..storage import listed
 from .alignment import ALIGNMENT
-from .bertscore import BERTSCORE
 from .consensus import CONSENSUS
 from .equal_coverage import EQUAL_COVERAGE
-from .extract import EXTRACT
 from .judge import Judge, JudgeInput, Kind, Verdict
 from .packaged import packaged_kind
 from .python_code import PYTHON
@@ -22,9 +20,7 @@ from .value_shares import VALUE_SHARES
 
 CORE: dict[str, Kind] = {
     "rubric": RUBRIC,
-    "extract": EXTRACT,
     "alignment": ALIGNMENT,
-    "bertscore": BERTSCORE,
     "rouge": ROUGE,
     "length": LENGTH,
     "contract": CONTRACT,

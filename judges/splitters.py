@@ -9,9 +9,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
+from typing import Protocol
 
-from ..config.judges import AlignmentJudge
-from ..config.metrics import SplittingMetricSection
 from ..config.needs import SplitterName
 from ..config.section import Check
 from ..fairness.groups.tokens import open_nltk, trained_digest
@@ -19,6 +18,13 @@ from ..text import SENTENCE_RULES, sentences
 from ..text.forms import VERSION, normal_form
 
 PUNKT = "punkt_tab"
+
+
+class SplittingSection(Protocol):
+    """A judge's section that says how texts are split."""
+
+    @property
+    def splitter(self) -> SplitterName: ...
 
 
 @dataclass(frozen=True)
@@ -50,7 +56,7 @@ def open_splitter(name: SplitterName) -> Splitter:
     return Splitter(named, lambda text: nltk.sent_tokenize(normal_form(text)))
 
 
-def splitter_checks(name: str, options: AlignmentJudge | SplittingMetricSection) -> Iterator[Check]:
+def splitter_checks(name: str, options: SplittingSection) -> Iterator[Check]:
     """That a judge's splitter has its data."""
     if options.splitter == "nltk":
         yield Check("splitter", partial(open_splitter, options.splitter), is_here=True)

@@ -130,7 +130,7 @@ def _refuse_wide_margin(recipe: Recipe) -> None:
     """Refuse a margin that no two rewards can have, which leaves no pair to train on."""
     margin = recipe.pairs.least_margin
     # no scale is narrower than 1, and to open judges costs time
-    if recipe.train.pairs is not None or recipe.pairs.mode == "fairpo" or margin <= 1:
+    if recipe.train.pairs is not None or recipe.pairs.is_own or margin <= 1:
         return
     most_gap = widest_gap(recipe.reward, recipe.judges)
     if margin > most_gap:

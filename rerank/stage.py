@@ -26,7 +26,7 @@ from ..runfolder.files import refuse_absent, scores_of, with_judgements
 from ..runfolder.phases import BEST, CANDIDATES, GROUPS, JUDGEMENTS, LEDGER, PAIRS, REQUESTS, Phase
 from ..runfolder.stages import Counts, Receipt, Stage, left_by
 from ..storage import listed, whole_file, write_json, write_jsonl, write_record
-from .fairpo import Pairer
+from .pair_modes import PAIR_MODES, open_pairer
 from .pairs import best_of, choose_pairs, first_of_each_text, preference_pair
 
 
@@ -87,11 +87,13 @@ def rerank_stage(phase: Phase) -> Stage:
     }
     outputs = [GROUPS, BEST, LEDGER]
     if phase.split == "train":
-        is_fair = recipe.pairs.mode == "fairpo"
+        is_own = recipe.pairs.is_own
         # what says nothing of other pairs does not change their order
-        inputs["pairs"] = recipe.pairs.model_dump(mode="json", exclude=None if is_fair else {"judge", "margin_weights"})
-        if is_fair:
+        inputs["pairs"] = recipe.pairs.model_dump(mode="json", exclude=None if is_own else {"judge", "margin_weights"})
+        if is_own:
             inputs["sides"] = recipe.corpus.sides
+        if package := PAIR_MODES.package(recipe.pairs.mode):
+            inputs["package"] = package
         outputs.append(PAIRS)
     if phase.copies:
         inputs["rewarded"] = "summaries of full sets"
@@ -122,28 +124,27 @@ def _refuse_unjudged(phase: Phase) -> None:
 
 def _work(phase: Phase) -> RerankCounts:
     folder, ledger = phase.folder, _Ledger()
-    trains, is_fair = phase.split == "train", phase.recipe.pairs.mode == "fairpo"
-    fair = Pairer(phase) if trains and is_fair else None
+    trains, pairer = phase.split == "train", open_pairer(phase)
     with ExitStack() as files:
         groups, best = (files.enter_context(whole_file(folder / name)) for name in (GROUPS, BEST))
-        pairs = files.enter_context(whole_file(folder / PAIRS)) if trains and not is_fair else None
+        pairs = files.enter_context(whole_file(folder / PAIRS)) if trains and pairer is None else None
         for request, group, judgements in _scored(phase):
             write_record(groups, scores_of(group))
             write_record(best, best_summary(group))
             ledger.count(group)
-            if fair is not None:
-                ledger.leave_out("pairs", "pair", group.side, fair.take(request, group, judgements))
+            if pairer is not None:
+                ledger.leave_out("pairs", "pair", group.side, pairer.take(request, group, judgements))
             elif pairs is not None:
                 pairing = choose_pairs(group.candidates, phase.recipe.pairs)
                 for chosen, rejected in pairing.pairs:
                     write_record(pairs, preference_pair(group, group.candidates[chosen], group.candidates[rejected]))
                 ledger.n_pairs += len(pairing.pairs)
                 ledger.leave_out("pairs", "pair", group.side, pairing.left_out)
-    if fair is not None:
-        write_jsonl(folder / PAIRS, fair.pairs(group for _, group, _ in _scored(phase)))
-        ledger.n_pairs = fair.n_pairs
-    # FairPO's draws are compared three by three
-    total = ledger.total(has_ties=trains and not is_fair)
+    if pairer is not None:
+        write_jsonl(folder / PAIRS, pairer.pairs(group for _, group, _ in _scored(phase)))
+        ledger.n_pairs = pairer.n_pairs
+    # a package's way need not compare candidates two by two, as FairPO's does not
+    total = ledger.total(has_ties=trains and pairer is None)
     write_json(folder / LEDGER, total.model_dump(mode="json"))
     return RerankCounts(**dict(total.totals), left_out=total.rows)
 

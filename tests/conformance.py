@@ -15,7 +15,7 @@ PLUGINS = Path(__file__).parent / "plugins"
 
 @cache
 def _modules() -> tuple[ModuleType, ...]:
-    return tuple(map(_module, sorted(PLUGINS.glob("*/conforming.py"))))
+    return tuple(map(_module, sorted(PLUGINS.rglob("conforming.py"))))
 
 
 def _module(path: Path) -> ModuleType:

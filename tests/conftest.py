@@ -21,7 +21,7 @@ from evenhand.runfolder.processes import share_processor
 pytest_plugins = ("fake_runs", "judge_models", "own_verbosity")
 share_processor()
 # what tests of a plug-in share lies beside them
-sys.path += map(str, Path(__file__).parent.glob("plugins/*/"))
+sys.path += map(str, Path(__file__).parent.glob("plugins/**/"))
 # numpy's products are small here: a second thread gains nothing, and spins where it waits on processors that other tests need
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("HF_HUB_OFFLINE", "1")

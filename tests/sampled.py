@@ -44,13 +44,13 @@ FILES = {
     ),
     "evaluation/audit/test_consistency_of_all.py": Left((), "evaluation/audit/test_consistency.py; all families at once"),
     "plugins/bias/study/test_build.py": Left(ALL, "the study on a real model"),
-    "plugins/people/test_older_sheets.py": Left(
+    "plugins/judge_studies/people/test_older_sheets.py": Left(
         ("test_a_file_that_went_another_way", "test_of_any_two_states", "test_a_window_that_is_behind"),
-        "corpora/human/test_revisions.py reads the same sheets in Python; the browser's storage",
+        "plugins/judge_studies/people/annotations/test_revisions.py reads the same sheets in Python; the browser's storage",
     ),
-    "plugins/people/test_page_in_browser.py": Left(
+    "plugins/judge_studies/people/test_page_in_browser.py": Left(
         ("test_five_items", "test_nothing_is_wider", "test_the_page_counts"),
-        "plugins/people/test_page.py; keys, selections and imports in a browser",
+        "plugins/judge_studies/people/test_page.py; keys, selections and imports in a browser",
     ),
     "evaluation/pages/test_in_browser.py": Left(
         tuple(
@@ -67,7 +67,7 @@ FILES = {
     ),
     "generate/test_vllm_resume.py": Left((), "test_kills.py kills the scripted backend; an engine's bytes"),
     "generate/test_vllm_whole.py": Left(ALL, "a real engine with an adapter"),
-    "judges/measures/test_oracle.py": Left((), "judges/test_bertscore.py, test_entailers.py; biased summaries"),
+    "judges/measures/test_oracle.py": Left((), "plugins/released/test_bertscore.py, test_entailers.py; biased summaries"),
     "judges/test_apart.py": Left((), "its own tests of one child; several children, and engines of vLLM"),
     "judges/test_grades.py": Left((), "judges/test_rubric.py; grades of vLLM"),
     "judges/test_rubric.py": Left(ALL, "a real model's grades"),

@@ -5,8 +5,13 @@ from pathlib import Path
 
 from conftest import make_request
 
-from evenhand.corpora.human.annotation import Span
-from evenhand.corpora.human.sheet import AnnotationSheet, ItemSheet, SummarySheet, parse_sheet
+from evenhand.plugins.judge_studies.people.annotations.annotation import Span
+from evenhand.plugins.judge_studies.people.annotations.sheet import (
+    AnnotationSheet,
+    ItemSheet,
+    SummarySheet,
+    parse_sheet,
+)
 from evenhand.records import BestSummary, DocumentSet
 from evenhand.runfolder.phases import BEST, REQUESTS
 from evenhand.storage import read_json, write_jsonl

@@ -111,11 +111,13 @@ def test_what_is_not_there_is_refused_by_name(run, tmp_path):
         "generate": {"backend": "scripted", "method": "debate", "plans": {"hot": {"candidates": 2}}},
         "judges": {"sure": {"kind": "minicheck"}},
         "reward": {"judges": ["sure"]},
+        "pairs": {"mode": "fairpo", "judge": "sure"},
         "evaluation": {"judges": ["sure"]},
     }
     (tmp_path / "recipe.yaml").write_text(yaml.safe_dump(values))
     said = run("-m", "evenhand", "validate", "recipe.yaml", status=2)
     assert "unknown kind 'minicheck'" in said and "no method 'debate'" in said and "Traceback" not in said
+    assert "'pairs.mode' should be 'all', 'best_k' or 'top_bottom', got 'fairpo'" in " ".join(said.split())
 
 
 def test_the_core_audits_and_gates(run, tmp_path):

@@ -18,14 +18,13 @@ from method_runs import Noting, job, make_recipe, order, seeds_of
 
 from evenhand.config import CorpusSection, TaskSection
 from evenhand.config.fairness import EntailerSection
-from evenhand.config.judges import ExtractJudge, RubricJudge
+from evenhand.config.judges import RubricJudge
 from evenhand.corpora import load_corpus
 from evenhand.generate.backend import Reply, prompt_tokens
 from evenhand.generate.chat import chat_text, defused
 from evenhand.generate.requests import build_requests
 from evenhand.judges import open_judge
 from evenhand.judges.batch import reference_text
-from evenhand.judges.extract import open_extract
 from evenhand.judges.judge import JudgeInput
 from evenhand.judges.measures.rephrase import open_rephraser
 from evenhand.judges.rubric import open_rubric
@@ -117,7 +116,6 @@ def judging_prompts(text):
         return [JudgeInput("c", "r", point, True, reference_text(request, against))]
 
     open_rubric("rubric", RubricJudge(kind="rubric", rubric="coverage", **model), models).score(given("source"))
-    open_extract("extract", ExtractJudge(kind="extract", extractors=["lead"], **model), models).score(given("source"))
     for section, changes in of_plugins("ASKED").values():
         options = section.model_validate(changes | model)
         open_judge("judge", options, models).score(given(options.against))

@@ -1,5 +1,6 @@
 """docs/plugins.md: what it shows is a package that works."""
 
+import json
 import re
 import sys
 import tomllib
@@ -47,15 +48,17 @@ def fresh():
     """What has been listed is listed anew, here and in the tests after."""
     from evenhand.config.generate import METHOD_SECTIONS
     from evenhand.config.judges import JUDGE_SECTIONS
+    from evenhand.config.pair_modes import PAIR_RULES
+    from evenhand.rerank.pair_modes import PAIR_MODES
 
-    doors = (JUDGES, JUDGE_SECTIONS, METHODS, METHOD_SECTIONS)
+    doors = (JUDGES, JUDGE_SECTIONS, METHODS, METHOD_SECTIONS, PAIR_MODES, PAIR_RULES)
     forget(*doors)
     yield
     forget(*doors)
 
 
 def test_examples_are_short():
-    assert set(FILES) == {"brevity", "twice", "petitions"}
+    assert set(FILES) == {"brevity", "twice", "runners", "petitions"}
     assert max(sum(bool(line.strip()) for line in text.splitlines()) for text in FILES.values()) < 25
 
 
@@ -82,6 +85,36 @@ def test_a_judge_and_a_method_of_the_page_make_a_run(installed, fresh, tmp_path,
     # the method's words are no part of the request
     assert "Be fair." not in requests
     assert "brevity|judge:brevity|words:1|v:1" in judgements and '"score":0' in judgements.replace(" ", "")
+
+
+def test_pairs_of_the_page_are_those_of_the_best_two(installed, fresh, tmp_path, monkeypatch):
+    monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / "cache"))
+    values = {
+        "name": "own",
+        "output": str(tmp_path / "run"),
+        "model": {"name": "none"},
+        "corpus": {"train": {"split": "train", "limit": 2}},
+        "generate": {"backend": "scripted", "plans": {"hot": {"candidates": 4}}},
+        "judges": {"words": {"kind": "length"}},
+        "reward": {"judges": ["words"]},
+        "pairs": {"mode": "runners-up"},
+        "evaluation": {"judges": ["words"], "resamples": 100},
+    }
+    (tmp_path / "recipe.yaml").write_text(yaml.safe_dump(values))
+    for verb in ("generate", "judge", "rerank"):
+        done = CliRunner().invoke(app, [verb, str(tmp_path / "recipe.yaml"), "--phase", "round-00"])
+        assert done.exit_code == 0, done.output
+    phase = next((tmp_path / "run").rglob("ledger.json")).parent
+    ledger = json.loads((phase / "ledger.json").read_text())
+    pairs = [json.loads(line) for line in (phase / "pairs.jsonl").read_text().splitlines()]
+    groups = [json.loads(line) for line in (phase / "groups.jsonl").read_text().splitlines()]
+    assert ledger["totals"]["pairs"] == len(pairs) > 0
+    rewards = {
+        group["request_id"]: sorted((c["reward"] for c in group["candidates"]), reverse=True) for group in groups
+    }
+    assert all([p["chosen_reward"], p["rejected_reward"]] == rewards[p["request_id"]][:2] for p in pairs)
+    left_out = sum(row["count"] for row in ledger["rows"] if row["stage"] == "pairs")
+    assert left_out + len(pairs) == len(groups)
 
 
 def test_a_format_and_a_command_of_the_page(installed, tmp_path):

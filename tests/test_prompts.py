@@ -95,7 +95,7 @@ def test_a_misspelt_field_is_refused_with_its_line_and_the_nearest_name(tmp_path
     with pytest.raises(RecipeError) as caught:
         load_template(str(path), tmp_path, "key 'task.template': ").fill({"side": "Left", "in_length": "x"})
     assert str(caught.value) == (
-        f"key 'task.template': {path}:4: prompt template 'own' asks for {spelling}; fields that can be filled here are "
+        f"key 'task.template': prompt template 'own' ({path}:4) asks for {spelling}; fields that can be filled here are "
         f"in_length, side; did you mean {near!r}?"
     )
 

@@ -25,7 +25,7 @@ class Supplement:
     effects: Mapping[str, str] = field(default_factory=dict)
 
 
-SUPPLEMENTS = Door("supplements", "supplement", lambda thing: isinstance(thing, Supplement))
+SUPPLEMENTS: Door[Supplement] = Door("supplements", "supplement", lambda thing: isinstance(thing, Supplement))
 
 
 def supplements() -> dict[str, Supplement]:

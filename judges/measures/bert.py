@@ -16,8 +16,8 @@ from ...extras import need
 from ...fairness.groups.masses import rescale
 from ...storage import canonical_json
 from ..aligner import Holder, in_batches, most_tokens
-from ..bertscore import UNUSED
 from ..checkpoint import ends_at, open_checkpoint
+from ..encoder import UNREAD
 from ..shared import Lazy, SharedModels
 from .neural import Compared, NeuralMatcher, Reader, ReadText, Scorer
 
@@ -31,7 +31,7 @@ class BertScorer(Holder):
 
     def __init__(self, section: MatcherSection) -> None:
         tokenizer, self._model = open_checkpoint(
-            "AutoModel", section.model_name, FEATURE, section.revision, may_lack=UNUSED, n_layers=section.layer
+            "AutoModel", section.model_name, FEATURE, section.revision, may_lack=UNREAD, n_layers=section.layer
         )
         # a byte-level vocabulary has other pieces for a word at the very beginning; the published scores do not use them
         before = " " if self._model.config.model_type == "roberta" else ""

@@ -78,7 +78,7 @@ def _set_record(row: Any, number: int) -> dict[str, Any]:
     if isinstance(row, DocumentSet):
         return row.model_dump(mode="json")
     record = {str(key): value for key, value in row.items()} if isinstance(row, Mapping) else {"documents": row}
-    documents = record.get("documents")
+    documents: Any = record.get("documents")
     documents = [documents] if isinstance(documents, str) else documents
     # tables have arrays
     documents = documents.tolist() if hasattr(documents, "tolist") else documents

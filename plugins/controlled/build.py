@@ -19,7 +19,8 @@ from typing import Any
 
 from ... import models
 from ...config.recipe_file import dump_recipe
-from ...corpora.controlled import SAMPLE, AnnotatedArticle, ControlledSet, read_annotated
+from ...corpora.annotated import SAMPLE, AnnotatedArticle, read_annotated
+from ...corpora.controlled import ControlledSet
 from ...errors import LeftOutError
 from ...extras import installed_versions
 from ...generate.backend import Backend

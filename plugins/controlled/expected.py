@@ -6,7 +6,7 @@ A stand-in is as long as a text may be, so what a server reads of it is an upper
 from collections.abc import Mapping, Sequence
 from itertools import chain
 
-from ...corpora.controlled import AnnotatedArticle
+from ...corpora.annotated import AnnotatedArticle
 from ...generate.backend import Ask
 from . import points as steps
 from .points import ADVERSARIAL, KEY_POINTS, SUMMARIES

@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
-from ...corpora.controlled import AnnotatedArticle
+from ...corpora.annotated import AnnotatedArticle
 from ...prompts import PromptTemplate, load_template
 from ...records import LeftOut, Message, Record, Text
 from ...text import fold, words

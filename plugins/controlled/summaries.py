@@ -4,10 +4,12 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ...corpora.controlled import AnnotatedArticle, ControlledSet, ControlledSummary, plan_summaries
+from ...corpora.annotated import AnnotatedArticle
+from ...corpora.controlled import ControlledSet, ControlledSummary
 from ...records import Record, Text
 from ...storage import digest
 from ...text import fold
+from .plan import plan_summaries
 from .points import SUMMARIES, ArticlePoints, make_task
 from .recipe import ControlledRecipe
 from .writing import Task, Written

@@ -15,13 +15,13 @@ import numpy as np
 
 from ...config.needs import Purpose
 from ...corpora.controlled import ControlledSet, ControlledSummary
-from ...corpora.human.annotation import HumanUnit
-from ...corpora.human.scores import human_scores
 from ...errors import DataError
 from ...judges.benchmark import ATTRIBUTES
 from ...resampling import Floats
 from ...text import did_you_mean
 from .figures import NOTHING, TestedQuantity, slopes, spread
+from .people.annotations.annotation import HumanUnit
+from .people.annotations.scores import human_scores
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,6 @@ from pathlib import Path
 from ...config import JudgeOptions
 from ...config.needs import Purpose
 from ...corpora.controlled import ControlledSet
-from ...corpora.human.files import read_annotations
 from ...errors import DataError, RecipeError
 from ...evaluation.pages.blocks import grouped
 from ...evaluation.pages.folder import Result, Say, calls_itself
@@ -28,6 +27,7 @@ from .examples import examples
 from .exchange import Told
 from .figures import LEVEL
 from .page import page
+from .people.annotations.files import read_annotations
 from .preference import peoples_scores
 from .probes import NO_EXCHANGES, Exchanges, variants
 from .scoring import BASELINES, LabelledFile, read_labels

@@ -21,7 +21,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel
 
-from ...corpora.controlled.annotated import AnnotatedArticle
+from ...corpora.annotated import AnnotatedArticle
 from ...corpora.entries import read_list, refuse_entries
 from ...corpora.importers import Importer
 from ...errors import DataError

@@ -9,11 +9,11 @@ from urllib.parse import quote
 from ...storage import digest
 from .client import get, within
 from .faults import BrokenAnswerError, RejectedError
+from .keys import ServerKeys
 from .reachability import unlike_batches
 from .rejections import rejection
 from .remedies import shortened, words
 from .responses import BatchLine, BatchList, BatchStatus, Identified, RequestCounts, read
-from .section import ServerSection
 from .tries import first_whole
 
 # bytes of a file of answers, at most, and seconds in which a file comes or goes
@@ -54,7 +54,7 @@ def mark_of(names: Iterable[str]) -> str:
 
 
 async def submit(
-    client: Any, section: ServerSection, path: str, lines: Mapping[str, bytes], noted: Collection[str]
+    client: Any, section: ServerKeys, path: str, lines: Mapping[str, bytes], noted: Collection[str]
 ) -> str:
     """Submit the lines of requests by name; the batch's id.
 
@@ -94,7 +94,7 @@ async def _known(client: Any, seconds: float, mark: str, noted: Collection[str])
     return next(alive, None)
 
 
-async def look(client: Any, section: ServerSection, batch: str) -> BatchProgress:
+async def look(client: Any, section: ServerKeys, batch: str) -> BatchProgress:
     """How far a batch is, with its responses where it has ended; of one that the server no longer has there are none."""
     retries, path = section.retries, f"/batches/{quote(batch, safe='')}"
     try:

@@ -18,8 +18,8 @@ from ...errors import UnfitModelError
 from ...extras import need
 from ...text.secrets import remember
 from .faults import FEATURE, BrokenAnswerError, LateError, RedirectError, fault_of
+from .keys import ServerKeys
 from .responses import F, read
-from .section import ServerSection
 
 T = TypeVar("T")
 OPENAI_VARIABLES = frozenset({"OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "OPENAI_CUSTOM_HEADERS"})
@@ -30,7 +30,7 @@ MOST_BYTES = 32_000_000
 _most_bytes: ContextVar[int] = ContextVar("most_bytes", default=MOST_BYTES)
 
 
-def open_client(section: ServerSection) -> Any:
+def open_client(section: ServerKeys) -> Any:
     """An `openai.AsyncOpenAI`; its requests are made by `within`, which has the clock.
 
     Raises:
@@ -113,7 +113,7 @@ def redirected_to(response: Any) -> Any:
 
 
 @contextmanager
-def _environment(section: ServerSection) -> Iterator[None]:
+def _environment(section: ServerKeys) -> Iterator[None]:
     """Keep OpenAI's variables of the environment (organisation, project, headers) from other servers while a client is made.
 
     Raises:
@@ -139,7 +139,7 @@ def _environment(section: ServerSection) -> Iterator[None]:
         os.environ.update(kept)
 
 
-def _key(section: ServerSection) -> str:
+def _key(section: ServerKeys) -> str:
     """The key; a word that is none for a server without: the library would take one from the environment unasked."""
     if section.api_key_env is None:
         return "none"

@@ -7,11 +7,11 @@ from urllib.parse import urlsplit
 from ...errors import UnfitModelError
 from .client import get, open_client, outside_of_loops, within
 from .faults import BrokenAnswerError, LateError, LostError, RejectedError, ResponseError
+from .keys import ServerKeys
 from .rejections import NO_PATH
 from .remedies import refusal, words
 from .requests import SENDINGS
 from .responses import BatchList, ModelList, read
-from .section import ServerSection
 from .tries import first_whole
 
 # seconds that a server has to say which models it has, before any work
@@ -24,7 +24,7 @@ VLLM = "vllm"
 NO_LIST = NO_PATH | {400, 403}
 
 
-def refuse_unreachable(section: ServerSection, model: str) -> None:
+def refuse_unreachable(section: ServerKeys, model: str) -> None:
     """Ask the server which models it has, before any work; one that does not tell is believed.
 
     Raises:
@@ -58,7 +58,7 @@ def refuse_unreachable(section: ServerSection, model: str) -> None:
         )
 
 
-async def _models(client: Any, section: ServerSection) -> list[str]:
+async def _models(client: Any, section: ServerKeys) -> list[str]:
     """The models that the server lists; none where it has no list, but has what answers are asked for."""
     path = SENDINGS[section.prompts].path
     try:
@@ -85,7 +85,7 @@ async def _models(client: Any, section: ServerSection) -> list[str]:
     return []
 
 
-async def takes_choices(client: Any, section: ServerSection) -> bool:
+async def takes_choices(client: Any, section: ServerKeys) -> bool:
     """Whether an open client's server can hold the answer to a chat to some choices: whether it says that it is vLLM's.
 
     Raises:
@@ -105,7 +105,7 @@ async def takes_choices(client: Any, section: ServerSection) -> bool:
         return False
 
 
-async def _refuse_without_batches(client: Any, section: ServerSection) -> None:
+async def _refuse_without_batches(client: Any, section: ServerKeys) -> None:
     """Refuse a server that takes no requests as files: few do.
 
     Raises:
@@ -125,7 +125,7 @@ async def _refuse_without_batches(client: Any, section: ServerSection) -> None:
         raise unlike_batches(section) from error
 
 
-def unlike_batches(section: ServerSection) -> UnfitModelError:
+def unlike_batches(section: ServerKeys) -> UnfitModelError:
     """What it means that a list of batches is read as none."""
     return UnfitModelError(
         f"{section.base_url} has /batches below it, but they are of another form than OpenAI's; leave server.batches out, and "

@@ -10,8 +10,8 @@ from ...errors import EvenhandError, ModelError, UnfitModelError
 from ...text.secrets import redacted as without_keys
 from .client import CERTIFICATES
 from .faults import LateError, LongWaitError, LostError, RedirectError, RejectedError, ResponseError
+from .keys import ServerKeys
 from .rejections import NO_PATH, TOO_MANY, Rejection
-from .section import ServerSection
 
 # letters of what a server said, in errors
 MOST_SAID = 300
@@ -20,7 +20,7 @@ CONTINUES = "what was answered is kept, and the same command continues"
 OTHER_NAME, OTHER_TIME = frozenset({62, 64}), frozenset({9, 10})
 
 
-def refusal(error: ResponseError, section: ServerSection, model: str, remedy: str = CONTINUES) -> EvenhandError:
+def refusal(error: ResponseError, section: ServerKeys, model: str, remedy: str = CONTINUES) -> EvenhandError:
     """What it means that a request has no answer, and how to mend it; its words are the server's, without the key.
 
     Args:
@@ -61,7 +61,7 @@ def refusal(error: ResponseError, section: ServerSection, model: str, remedy: st
     return ModelError(f"{place} {what}; {remedy}")
 
 
-def _mend(said: Rejection, section: ServerSection, model: str) -> tuple[str, str] | None:
+def _mend(said: Rejection, section: ServerKeys, model: str) -> tuple[str, str] | None:
     """What a server does that rejects so, and what helps; None where another try may."""
     if said.is_of_credit:
         return "wants to be paid first", "; add to what the key's account may spend"
@@ -77,7 +77,7 @@ def _mend(said: Rejection, section: ServerSection, model: str) -> tuple[str, str
     return "refuses a request for what it is", mend
 
 
-def _is_local(section: ServerSection) -> bool:
+def _is_local(section: ServerKeys) -> bool:
     """Whether the server is on this machine or in a network of one's own."""
     host = str(urlsplit(section.base_url).hostname)
     try:
@@ -87,7 +87,7 @@ def _is_local(section: ServerSection) -> bool:
     return address.is_private or address.is_loopback
 
 
-def _proxy(section: ServerSection) -> tuple[str, str] | None:
+def _proxy(section: ServerKeys) -> tuple[str, str] | None:
     """The variable that names a proxy for the server, and its address without a password; None where there is none."""
     place = urlsplit(section.base_url)
     if proxy_bypass(place.netloc):
@@ -99,12 +99,12 @@ def _proxy(section: ServerSection) -> tuple[str, str] | None:
     return None
 
 
-def words(error: ResponseError, section: ServerSection) -> str:
+def words(error: ResponseError, section: ServerKeys) -> str:
     """The first line of what was said, without the server's key."""
     return shortened(next(iter(str(error).strip().splitlines()), type(error).__name__), section)
 
 
-def shortened(text: str, section: ServerSection) -> str:
+def shortened(text: str, section: ServerKeys) -> str:
     """As much of the server's words as an error has, without its key, which some servers repeat in a writing of their own.
 
     It is cut after the key is out, or a part would not be known.

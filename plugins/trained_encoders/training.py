@@ -13,7 +13,8 @@ from typing import Any, get_args
 import numpy as np
 
 from ...config.trained_encoder import RESULT, ToldApart, TrainedEncoder, read_trained
-from ...corpora.controlled import AnnotatedArticle, ControlledSet, topics_of
+from ...corpora.annotated import AnnotatedArticle
+from ...corpora.controlled import ControlledSet, topics_of
 from ...errors import DataError, StorageError
 from ...extras import installed_versions, need, without_load_report
 from ...judges.encoder import open_encoder

@@ -19,9 +19,9 @@ from typing import Literal
 
 import numpy as np
 
-from ...corpora.controlled.annotated import AnnotatedArticle
-from ...corpora.controlled.contrary import contrary
+from ...corpora.annotated import AnnotatedArticle
 from ...text import n_words, sentences, words
+from .contrary import contrary
 
 # sentences of fewer words are no arguments
 LEAST_WORDS = 6

@@ -46,7 +46,8 @@ def train_encoder(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as i
     seed: Annotated[int, typer.Option(min=0, help="Of draws and of the training.")] = 42,
 ) -> None:
     """Train an encoder to tell what a text supports from its contrary and from the other side: a model of alignment judges."""
-    from ...corpora.controlled import read_annotated, read_controlled
+    from ...corpora.annotated import read_annotated
+    from ...corpora.controlled import read_controlled
     from .plan import EncoderPlan
     from .training import train_encoder as train
 

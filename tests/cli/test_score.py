@@ -9,10 +9,9 @@ import pytest
 from typer.testing import CliRunner
 
 import evenhand
-from evenhand.cli.app import VERBS, app
+from evenhand.cli.app import app
 from evenhand.config import CorpusSection
 from evenhand.corpora import load_corpus, read_summaries
-from evenhand.corpora.human.files import read_sheets
 from evenhand.errors import DataError, RecipeError, StorageError
 
 JUDGES = "judges:\n  words: {kind: length}\n  recall: {kind: rouge, type: rouge1, measure: recall}\n"
@@ -107,29 +106,6 @@ def test_a_table_of_somebody_else_is_not_overwritten(tmp_path, table):
     (tmp_path / "out" / "scores.csv").write_text(table)
     with pytest.raises(DataError, match=r"holds scores\.csv, which no score wrote;"):
         score(tmp_path, "--summaries", "praising")
-
-
-@pytest.mark.needs("plugins/people")
-def test_what_was_scored_goes_onto_the_annotation_page(tmp_path, sets, monkeypatch):
-    monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / "cache"))
-    texts = {"first": "One two three.", "second": "Four five."}
-    for name, text in texts.items():
-        path = tmp_path / f"{name}.json"
-        path.write_text(json.dumps({each.id: text for each in sets} | ({sets[0].id: ""} if name == "first" else {})))
-        score(tmp_path, "--summaries", path, "--out", tmp_path / name)
-    systems = [part for name in texts for part in ("--system", f"{name}={tmp_path / name}")]
-    page = tmp_path / "page.html"
-    done = CliRunner().invoke(app, ["human", "page", *systems, "--limit", "3", "--out", str(page)])
-    assert done.exit_code == 0, done.output
-    (sheet,), _ = read_sheets(page.with_suffix(".json"))
-    assert [{each.text for each in item.summaries} for item in sheet.items] == [set(texts.values())] * 3
-    assert {item.side for item in sheet.items} == {"all"}
-    assert all(document.text in item.document for item in sheet.items for document in find(sets, item.set_id).documents)
-    assert "left out: no summary by first: 1" in done.output
-
-
-def find(sets, name):
-    return next(each for each in sets if each.id == name)
 
 
 def test_a_table_is_judged_by_the_names_of_its_columns(tmp_path, monkeypatch):
@@ -322,16 +298,6 @@ def test_summaries_from_elsewhere_are_judged_whole_and_read_in_one_way_everywher
     folded = evenhand.judge([" ".join(text.split()) for text in texts.values()], {"words": {"kind": "length"}}, mine)
     assert [row["words"] for row in judged.rows()] == [row["words"] for row in folded.rows()]
     assert [float(row["words"]) for row in rows] == [row["words"] for row in folded.rows()]
-    # whose page is a plug-in's
-    if "human" not in VERBS:
-        return
-    page = tmp_path / "page.html"
-    systems = ("--system", f"a={out / 'one'}", "--system", f"b={out / 'other'}")
-    assert CliRunner().invoke(app, ["human", "page", *systems, "--out", str(page)]).exit_code == 0
-    (sheet,), _ = read_sheets(page.with_suffix(".json"))
-    assert {item.set_id: {each.text for each in item.summaries} for item in sheet.items} == {
-        name: {text} for name, text in whole.items()
-    }
 
 
 def test_a_file_without_ids_is_warned_of_and_what_is_left_over_is_counted(tmp_path, two, sets):

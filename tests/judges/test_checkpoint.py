@@ -12,7 +12,6 @@ from evenhand.config.judges import AlignmentJudge
 from evenhand.errors import EvenhandError, ModelError
 from evenhand.judges import open_judge
 from evenhand.judges.alignscore import AlignScore, convert_checkpoint
-from evenhand.judges.bertscore import TokenEmbedder
 from evenhand.judges.checkpoint import open_checkpoint
 from evenhand.judges.encoder import EncoderAligner
 from evenhand.judges.judge import JudgeInput
@@ -25,7 +24,6 @@ LABELS = {0: "contradiction", 1: "neutral", 2: "entailment"}
 OPENERS = {
     "nli": lambda folder: NliAligner(folder, 4),
     "alignscore": AlignScore,
-    "bertscore": lambda folder: TokenEmbedder(folder, 4, 512),
     "encoder": lambda folder: EncoderAligner(folder, 4),
     **of_plugins("OPENERS"),
 }

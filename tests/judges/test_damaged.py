@@ -7,9 +7,9 @@ import pytest
 from damage import LFS, config, cut, filled, remove, renamed, tensors, write
 
 from evenhand.errors import UnfitModelError
-from evenhand.judges.bertscore import TokenEmbedder
 from evenhand.judges.encoder import EncoderAligner
 from evenhand.judges.nli import NliAligner
+from evenhand.plugins.released.bertscore import TokenEmbedder
 
 pytest.importorskip("torch")
 pytest.importorskip("transformers")

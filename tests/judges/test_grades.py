@@ -8,7 +8,7 @@ from contextlib import closing
 import pytest
 from sentencepiece_models import save_mistral
 
-from evenhand.config.judges import ExtractJudge, RubricJudge
+from evenhand.config.judges import RubricJudge
 from evenhand.errors import RecipeError
 from evenhand.generate.backend import prompt_tokens
 from evenhand.judges import JUDGES, open_judge
@@ -115,7 +115,6 @@ def refuse_grades(options, tokenizer):
 def test_grades_that_a_tokenizer_can_tell_apart_pass(mistral):
     tokenizer = transformers.AutoTokenizer.from_pretrained(mistral)
     refuse_grades(rubric(mistral), tokenizer)
-    refuse_grades(ExtractJudge(kind="extract", model=rubric(mistral).model), tokenizer)
 
 
 def test_judge_whose_grades_cannot_be_read_is_refused_with_its_key(mistral):

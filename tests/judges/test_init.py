@@ -13,22 +13,16 @@ from evenhand.config.judges import (
     JUDGE_SECTIONS,
     AlignmentJudge,
     ConsensusJudge,
-    ExtractJudge,
     RougeJudge,
     RubricJudge,
     RuleJudge,
 )
-from evenhand.config.metrics import BertScoreJudge
 from evenhand.judges import JUDGES, open_judge, open_judges
 from evenhand.judges.shared import SharedModels
 
 OPTIONS = {
     "rubric": RubricJudge.model_validate({"kind": "rubric", "rubric": "coverage", "model": {"name": "org/model"}}),
-    "extract": ExtractJudge.model_validate(
-        {"kind": "extract", "model": {"name": "org/model"}, "encoder": "org/encoder", "nli": "org/nli"}
-    ),
     "alignment": AlignmentJudge(kind="alignment", model="org/model"),
-    "bertscore": BertScoreJudge(kind="bertscore", model="org/model"),
     "rouge": RougeJudge(kind="rouge"),
     "length": RuleJudge(kind="length"),
     "contract": RuleJudge(kind="contract"),
@@ -84,19 +78,6 @@ def test_rubrics_on_one_model_share_it():
     assert first.signature != second.signature
 
 
-def test_judges_that_read_one_classifier_or_encoder_hold_it_once():
-    sections = (
-        AlignmentJudge(kind="alignment", aligner="nli", model="org/nli"),
-        OPTIONS["extract"],
-        AlignmentJudge(kind="alignment", model="org/encoder"),
-    )
-    models = SharedModels()
-    alignment, extract, encoder = (open_judge("judge", options, models) for options in sections)
-    similarity, entailment = extract._extractors[1:3]
-    assert alignment.loads == entailment._model.loads
-    assert encoder.loads == similarity._model.loads
-
-
 def test_revisions_of_aligners_are_held_apart():
     models = SharedModels()
     judges = [
@@ -105,11 +86,6 @@ def test_revisions_of_aligners_are_held_apart():
         for revision in (None, "v2")
     ]
     assert len({judge.loads for judge in judges}) == 4
-    section = OPTIONS["extract"].model_copy(
-        update={"nli": "org/m", "nli_revision": "v2", "encoder": "org/m", "encoder_revision": "v2"}
-    )
-    similarity, entailment = open_judge("judge", section, models)._extractors[1:3]
-    assert (entailment._model.loads, similarity._model.loads) == (judges[1].loads, judges[3].loads)
 
 
 @pytest.mark.parametrize("kind", ["length", "contract"])

@@ -6,7 +6,7 @@ import pytest
 from answering import AnsweringBackend, GivenModels
 from conformance import of_plugins
 
-from evenhand.config.judges import ExtractJudge, RubricJudge
+from evenhand.config.judges import RubricJudge
 from evenhand.errors import JudgeError
 from evenhand.generate.backend import TOO_LONG, Reply
 from evenhand.judges import open_judge
@@ -21,17 +21,15 @@ ASKING = of_plugins("ASKING")
 # kind -> its section, and values of it
 SECTIONS = {
     "rubric": (RubricJudge, {"rubric": "coverage", "scoring": "greedy"}),
-    "extract": (ExtractJudge, {"scoring": "greedy", "extractors": ["lead"]}),
     **{kind: asked.section for kind, asked in ASKING.items()},
 }
 # kind -> its prompts, and tokens of its reply
 TEMPLATES = {
     "rubric": (("coverage", PROMPTS),),
-    "extract": tuple((f"extract-{name}", PROMPTS) for name in ("consistency", "faithfulness", "relevance")),
     **{kind: asked.templates for kind, asked in ASKING.items()},
 }
-REPLY = {"rubric": 64, "extract": 64, **{kind: asked.n_reply for kind, asked in ASKING.items()}}
-GOOD = {"rubric": "4", "extract": "4", **{kind: asked.reply for kind, asked in ASKING.items()}}
+REPLY = {"rubric": 64, **{kind: asked.n_reply for kind, asked in ASKING.items()}}
+GOOD = {"rubric": "4", **{kind: asked.reply for kind, asked in ASKING.items()}}
 # words of a long source
 LONG = 300
 

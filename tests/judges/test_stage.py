@@ -5,13 +5,12 @@ from collections.abc import Callable
 import pytest
 from conftest import make_candidate, make_request
 
-from evenhand.config import Recipe, ThinnedSection
+from evenhand.config import Recipe
 from evenhand.errors import DataError, LeftOutError
-from evenhand.generate.drafts import finished
 from evenhand.judges.batch import reference_text
 from evenhand.judges.judge import REQUESTS_PER_BATCH, Verdict
 from evenhand.judges.stage import judge, judge_by, refuse_unscored
-from evenhand.records import Candidate, Contract, Judgement
+from evenhand.records import REFUSAL, Candidate, Judgement
 from evenhand.runfolder.phases import CANDIDATES, JUDGEMENTS, REQUESTS, open_phase
 from evenhand.runfolder.progress import progress_path, read_progress
 from evenhand.storage import read_jsonl, write_jsonl
@@ -182,9 +181,12 @@ def test_rejected_candidate_is_0_to_rules_and_counts_as_unscored_for_every_other
     judges = {"overlap": {"kind": "rouge"}, "words": {"kind": "length"}, "kept": {"kind": "contract"}}
     own = recipe(tmp_path, judges=judges, reward={"judges": list(judges)}, limits={"unscored": 0.4})
     phase = write(open_phase(own, "round-00"), ferry, ("I cannot write about that.", "The ferry."))
-    options = ThinnedSection(reject=True)
     given = read_jsonl(phase.folder / CANDIDATES, Candidate)
-    write_jsonl(phase.folder / CANDIDATES, [finished(each, Contract(), options) for each in given])
+    rejected = {"text": "", "issues": (REFUSAL,), "contract_ok": False}
+    write_jsonl(
+        phase.folder / CANDIDATES,
+        [each.model_copy(update=rejected) if each.text.startswith("I cannot") else each for each in given],
+    )
     with pytest.raises(LeftOutError, match=r"2 of 4 .*overlap: empty summary"):
         judge(phase)
     assert {j.judge: j.score for j in judgements(phase)[:3]} == {"overlap": None, "words": 0.0, "kept": 0.0}

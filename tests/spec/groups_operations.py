@@ -11,15 +11,7 @@ from group_samples import corpus_measures, cover_set, text_masses, token_masses
 
 from evenhand.evaluation.audit.coverage import Covered, UnitCoverage
 from evenhand.fairness.groups.evidence import SetEvidence, cover_sets
-from evenhand.fairness.groups.fairpo import (
-    CANDIDATES,
-    RunningState,
-    choose_thinnings,
-    contribution,
-    fair_pairs,
-    slot_weights,
-    thinnings,
-)
+from evenhand.fairness.groups.fairpo import RunningState, contribution, slot_weights
 from evenhand.fairness.groups.masses import Masses, Unscored, bart_scores, common_tokens, pack, rescale, softmax
 from evenhand.fairness.groups.preparation import SentimentLabeller, SpokenTurn, segment_dialogue, word_counter
 from evenhand.fairness.groups.shares import (
@@ -267,44 +259,6 @@ def proportional_of(given: Given) -> Given:
     }
 
 
-def perturb_of(given: Given) -> Given:
-    labels, differences = given["labels"], given["value_minus_overall"]
-    drawn = thinnings(labels, len(differences), np.random.default_rng(0), rate=given["rate"])
-    chosen = choose_thinnings(labels, differences, [each.value for each in drawn], rate=given["rate"])
-    assert chosen
-    over, under = (drawn[place] for place in chosen)
-    return {
-        "n_removed": len(labels) - len(over.documents),
-        "minus_over": {"value": over.value, "counts_after": over.counts(labels, len(differences))},
-        "minus_under": {"value": under.value, "counts_after": under.counts(labels, len(differences))},
-        "same_value": over.value == under.value,
-        "sets_differ": set(over.documents) != set(under.documents),
-    }
-
-
-def pairs_of(given: Given) -> Given:
-    candidates = [[pair["candidates"][name] for name in CANDIDATES] for pair in given["pairs"]]
-    found = fair_pairs(
-        [[c["ec"] for c in each] for each in candidates],
-        [[c["value_minus_overall"] for c in each] for each in candidates],
-        [pair["value_count"] for pair in given["pairs"]],
-    )
-    result = {}
-    for row, place in enumerate(found.sets):
-        record: Given = {"margin_weight": float(found.margin_weight[row])}
-        sides = (("chosen", found.chosen, found.chosen_slots), ("rejected", found.rejected, found.rejected_slots))
-        for side, candidate, slots in sides:
-            record |= {
-                side: CANDIDATES[candidate[row]],
-                f"cat_{side}": slots.flags[row].astype(float).tolist(),
-                f"weight_{side}": slots.weight[row].tolist(),
-                f"num_{side}": found.counts[row].tolist(),
-                f"pow_{side}": slots.power[row].tolist(),
-            }
-        result[given["pairs"][place]["id"]] = record
-    return result
-
-
 def logps_of(given: Given, who: str) -> Any:
     """Log-probabilities of the chosen summaries and of the rejected ones."""
     torch = pytest.importorskip("torch")
@@ -406,10 +360,9 @@ OPERATIONS: dict[str, Callable[[Given], Any]] = {
     "coverage_corpus": coverage_corpus_of,
     "proportional_representation": proportional_of,
     **of_plugins("OPERATIONS"),
-    "fairpo_perturb": perturb_of,
-    "fairpo_pairs": pairs_of,
     "fairpo_weights_loss": weights_loss_of,
     "fairpo_state": state_of,
     "dpo_loss": dpo_of,
     "margin_weighted_dpo": margin_weighted_of,
+    **of_plugins("GROUP_OPERATIONS"),
 }

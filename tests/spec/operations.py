@@ -14,9 +14,7 @@ from conftest import make_candidate, make_request
 from preference_groups import make_trainer
 
 from evenhand.config import PairsSection
-from evenhand.corpora.controlled import controlled_plan, ground_truth
-from evenhand.corpora.human.annotation import read_annotation
-from evenhand.corpora.human.scores import human_scores
+from evenhand.corpora.controlled import ground_truth
 from evenhand.evaluation.abstractiveness import fragments, novel_ngrams
 from evenhand.evaluation.report.checkpoint.ledger import duplicates
 from evenhand.evaluation.report.comparison.bradley_terry import order, strengths
@@ -56,14 +54,6 @@ def scored(rewards: list[float | None], texts: list[str] | None = None) -> list[
 def ground_truth_of(given: Given) -> Given:
     counts = (given[key] for key in ("total_relevant", "relevant", "opposite", "adversarial"))
     return asdict(ground_truth(*counts))
-
-
-def controlled_plan_of(given: Given) -> Given:
-    return {"combinations": controlled_plan(given["relevant"], given["opposite"])}
-
-
-def human_scores_of(given: Given) -> Given:
-    return asdict(human_scores(read_annotation(given["record"]), given["method"]))
 
 
 def build_pairs_of(given: Given) -> Given:
@@ -198,8 +188,6 @@ def dpo_loss_of(given: Given, tiny_model: Any, tmp_path: Any, _: None) -> Given:
 
 OPERATIONS: dict[str, Callable[..., Given]] = {
     "ground_truth": ground_truth_of,
-    "controlled_plan": controlled_plan_of,
-    "human_scores": human_scores_of,
     "build_pairs": build_pairs_of,
     "combine_scores": combine_scores_of,
     "rerank": rerank_of,

@@ -14,7 +14,7 @@ from evenhand.errors import EvenhandError
 
 FOLDER = Path(__file__).parent / "vectors"
 # those of the core, and those that plug-ins bring
-OURS = (*sorted(FOLDER.glob("*.json")), *sorted(PLUGINS.glob("*/vectors.json")))
+OURS = (*sorted(FOLDER.glob("*.json")), *sorted(PLUGINS.rglob("vectors.json")))
 # texts that stand for what JSON cannot write
 SPECIAL = {"NaN": None, "Infinity": math.inf}
 # what a case of the groups requires -> the need that it is, see tests/needs.py

@@ -4,7 +4,8 @@ from pathlib import Path
 
 from bad_input.good_files import REPOSITORY, Given, written
 
-from evenhand.corpora.controlled import AnnotatedArticle
+from evenhand.corpora.annotated import AnnotatedArticle
+from evenhand.plugins.controlled.plan import controlled_plan
 from evenhand.plugins.controlled.points import adversarial_tasks, key_point_tasks
 from evenhand.plugins.controlled.summaries import PlannedText, summary_tasks
 
@@ -25,6 +26,11 @@ def prompts(text):
     return [task.prompt for task in tasks]
 
 
+def controlled_plan_of(given):
+    return {"combinations": controlled_plan(given["relevant"], given["opposite"])}
+
+
+OPERATIONS = {"controlled_plan": controlled_plan_of}
 PROMPTS = {"controlled": prompts}
 
 

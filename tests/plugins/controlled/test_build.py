@@ -10,7 +10,8 @@ from importlib.util import find_spec
 import pytest
 from answering import AnsweringBackend
 
-from evenhand.corpora.controlled import read_annotated, read_controlled
+from evenhand.corpora.annotated import read_annotated
+from evenhand.corpora.controlled import read_controlled
 from evenhand.errors import DataError, LeftOutError, ModelError
 from evenhand.generate.backend import Reply
 from evenhand.plugins.controlled.build import build_controlled

@@ -3,8 +3,13 @@
 import numpy as np
 import pytest
 
-from evenhand.corpora.human.annotation import Annotation, HumanUnit, Span, SummaryMarks
 from evenhand.errors import DataError
+from evenhand.plugins.judge_studies.people.annotations.annotation import (
+    Annotation,
+    HumanUnit,
+    Span,
+    SummaryMarks,
+)
 from evenhand.plugins.judge_studies.preference import PeoplesScores, peoples_scores, preference
 
 POINTS = tuple((Span(start=k, end=k + 1, label="x"),) for k in range(2))

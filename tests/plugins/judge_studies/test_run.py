@@ -9,11 +9,11 @@ from sheets import make_item, make_sheet
 
 from evenhand.config.judges import RougeJudge, RuleJudge
 from evenhand.corpora.controlled import read_controlled
-from evenhand.corpora.human.sheet import PageKey, SystemSource
 from evenhand.errors import DataError, RecipeError
 from evenhand.evaluation.pages import terminal
 from evenhand.judges.calibration import known_of, read_calibration
 from evenhand.plugins.judge_studies.page import page
+from evenhand.plugins.judge_studies.people.annotations.sheet import PageKey, SystemSource
 from evenhand.plugins.judge_studies.run import (
     AGAIN,
     AUDIT_OF_JUDGES,

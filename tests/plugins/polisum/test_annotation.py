@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from evenhand.corpora.controlled.annotated import read_annotated
+from evenhand.corpora.annotated import read_annotated
 from evenhand.errors import DataError
 from evenhand.plugins.polisum.importer import import_annotation
 from evenhand.storage import write_jsonl

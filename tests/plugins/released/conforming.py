@@ -2,13 +2,22 @@
 
 from types import SimpleNamespace
 
+from evenhand.plugins.released.bertscore import TokenEmbedder
 from evenhand.plugins.released.bleurt import BleurtAligner
 from evenhand.plugins.released.finesure import PROMPTS as FINESURE
-from evenhand.plugins.released.sections import BleurtJudge, FineSurEJudge, MiniCheckJudge, SummacJudge, UniEvalJudge
+from evenhand.plugins.released.sections import (
+    BertScoreJudge,
+    BleurtJudge,
+    FineSurEJudge,
+    MiniCheckJudge,
+    SummacJudge,
+    UniEvalJudge,
+)
 from evenhand.plugins.released.unieval import Consistency
 from evenhand.plugins.released.yes_no import YesNoAligner
 
 JUDGES = {
+    "bertscore": BertScoreJudge(kind="bertscore", model="org/model"),
     "finesure": FineSurEJudge.model_validate({"kind": "finesure", "model": {"name": "org/model"}}),
     "summac": SummacJudge(kind="summac", model="org/model"),
     "unieval": UniEvalJudge(kind="unieval", model="org/model"),
@@ -17,6 +26,7 @@ JUDGES = {
 }
 # what opens a folder with a model
 OPENERS = {
+    "bertscore": lambda folder: TokenEmbedder(folder, 4, 512),
     "bleurt": lambda folder: BleurtAligner(folder, 4),
     "t5": lambda folder: YesNoAligner(folder, Consistency(), 64, 4),
 }

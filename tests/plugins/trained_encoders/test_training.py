@@ -11,7 +11,8 @@ from typer.testing import CliRunner
 from evenhand.cli.app import app
 from evenhand.config.judges import AlignmentJudge
 from evenhand.config.trained_encoder import read_trained
-from evenhand.corpora.controlled import read_annotated, read_controlled
+from evenhand.corpora.annotated import read_annotated
+from evenhand.corpora.controlled import read_controlled
 from evenhand.errors import DataError, RecipeError, StorageError, UnfitModelError
 from evenhand.judges import JudgeInput, open_judge
 from evenhand.plugins.trained_encoders.fitting import CLASSES, class_pairs

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from evenhand.corpora.controlled import AnnotatedArticle, Excerpt
+from evenhand.corpora.annotated import AnnotatedArticle, Excerpt
 from evenhand.plugins.trained_encoders.triples import Triple, triples
 
 LEFT = AnnotatedArticle(

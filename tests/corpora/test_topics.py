@@ -1,0 +1,40 @@
+"""Articles of one topic, whatever it is called."""
+
+from itertools import permutations
+
+import pytest
+
+from evenhand.corpora.annotated import AnnotatedArticle
+from evenhand.corpora.controlled import topics_of
+
+FERRY, BRIDGE, TAXES = "The ferry is cheap.", "A bridge pays for itself.", "Taxes rise."
+
+
+def article(name, topic, *passages):
+    return AnnotatedArticle(id=name, topic=topic, passages=passages)
+
+
+@pytest.mark.parametrize(
+    ("second", "is_one"),
+    [
+        (article("b", "Ferries", BRIDGE), True),
+        (article("b", " ferries  ", BRIDGE), True),
+        (article("b", "Ships", FERRY), True),
+        (article("b", "Ships", BRIDGE, "the  FERRY is cheap."), True),
+        (article("b", "Ships", BRIDGE), False),
+        (article("b", "Ferries of the north", BRIDGE), False),
+    ],
+    ids=["title", "spelling", "same article", "same passage", "another", "a longer title"],
+)
+def test_one_title_or_one_passage_is_one_topic(second, is_one):
+    first = article("a", "Ferries", FERRY)
+    assert topics_of([first, second]) == ["Ferries", "Ferries" if is_one else second.topic]
+
+
+def test_topics_are_joined_by_way_of_others_in_any_order():
+    # a and c have nothing in common but b
+    chain = (article("a", "Ferries", FERRY), article("b", "Ships", FERRY, TAXES), article("c", "Money", TAXES))
+    apart = article("d", "Bridges", BRIDGE)
+    for order in permutations((*chain, apart)):
+        topics = dict(zip((each.id for each in order), topics_of(order), strict=True))
+        assert topics["a"] == topics["b"] == topics["c"] != topics["d"]
