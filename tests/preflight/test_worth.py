@@ -108,6 +108,7 @@ def test_a_reward_does_not_push_against_what_is_above_length(tmp_path, signature
         preflight(made.model_copy(update={"reward": reward}))
 
 
+@pytest.mark.needs("plugins/judge_studies")
 def test_a_judge_that_cannot_be_opened_is_said_at_its_own_key(tmp_path, signature):
     known = write_calibration(tmp_path / "calibration.json", make_judge(signature))
     absent = {"trained": {"kind": "combined", "file": str(tmp_path / "none.json")}}
