@@ -179,7 +179,7 @@ PARTS = {
     ),
     "films": Part(
         "Does fairness in the reward help on texts that nobody here wrote: what critics say of films?",
-        36, _films, ("films", "films-audit"),
+        17, _films, ("films", "films-audit"),
     ),
     "twice": Part(
         "Does the same recipe with the same seed give the same bytes?", 10, _twice, ("twice",), same_bytes, is_fresh=True
