@@ -59,6 +59,7 @@ FILES = {
         ),
         "evaluation/pages/test_golden.py, test_pages.py; colours, axe and a phone on the other pages",
     ),
+    "plugins/adapters/test_trl.py": Left((), "its own tests of rewards; a step of TRL's own trainer"),
     "plugins/controlled/test_build.py": Left((), "its own tests on the scripted backend; a real engine's replies"),
     "generate/test_rounds.py": Left((), "generate/test_stage.py; kills between rounds"),
     "plugins/server/test_vllm.py": Left((), "plugins/server/test_backend.py asks a scripted server; vLLM's own"),
@@ -79,8 +80,8 @@ FILES = {
     "plugins/serve/test_soak.py": Left((), "plugins/serve/test_app.py; memory over many answers"),
     "test_core.py": Left(
         (
-            *(f"test_the_cores_tests_pass_without_plug_ins[{room}]" for room in ("config", "generate")),
-            *(f"test_where_one_plug_in_is_deleted_all_lists_are_whole[{name}]" for name in ("bias", "people")),
+            *(f"test_the_cores_tests_pass_without_plug_ins[{room}]" for room in ("config",)),
+            *(f"test_where_one_plug_in_is_deleted_all_lists_are_whole[{name}]" for name in ("bias", "judge_studies")),
         ),
         "its own other tests, test_loop.py; the core's loop with a trainer, all rooms and plug-ins",
     ),
@@ -92,7 +93,7 @@ FILES = {
         "estimate/test_heads.py, preflight/test_broken_recipes.py read every recipe; each recipe to its end",
     ),
     "test_loop.py": Left((), "test_kills.py; a second recipe beside a finished run"),
-    "test_server_kills.py": Left((), "plugins/server/test_account.py; kills at fifty moments"),
+    "plugins/server/test_server_kills.py": Left((), "plugins/server/test_account.py; kills at fifty moments"),
     "train/test_fsdp2.py": Left((), "train/test_launch.py[ddp]; FSDP2's shards"),
     "train/test_launch.py": Left(
         ("test_zero2_on_two", "test_many_processes_train_what_one_trains[ddp]", "test_refusal"),

@@ -115,7 +115,7 @@ def test_sections_are_those_of_all_shipped_prompts_and_of_the_quotes_in_the_code
     folders = (*(root / name for name in ("generate", "judges")), *(root / "plugins").glob("*"))
     prompts = [path.read_text() for folder in folders for path in (folder / "prompts").rglob("*.txt")]
     code = [path.read_text() for folder in ("generate", "plugins") for path in (root / folder).rglob("*.py")]
-    quoted = [name for text in code for name in re.findall(r'section\("(\w+)"', text)]
+    quoted = [name for text in code for name in re.findall(r"\bsection\(\"(\w+)\"", text)]
     named = {name for text in prompts for name in sections_of(text)}.union(quoted)
     # the core knows the sections of evenhand's own plug-ins, whether they are there or not
     assert named == SECTIONS or (named < SECTIONS and not (root / "plugins").is_dir())

@@ -163,15 +163,14 @@ def read_own_options(options: Mapping[str, Any], measures: Sequence[str]) -> dic
     read: dict[str, Section] = {}
     for name in dict.fromkeys(owners.values()):
         kind = bringing[name].options
-        values = {
-            option: _read(option, kind.model_fields[option], value)
-            for option, value in options.items()
-            if owners[option] == name
-        }
-        usual = dict(kind())
-        for option in (option for option in values if values[option] != usual[option]):
+        usual, values = dict(kind()), {}
+        for option in (option for option in options if owners[option] == name):
             measure = _measure_of(option, name, bringing[name])
-            if measure and measure not in measures:
+            is_lacking, field = bool(measure) and measure not in measures, kind.model_fields[option]
+            # a file is not read for nothing
+            is_unread = is_lacking and _file_of(field, options[option])
+            values[option] = options[option] if is_unread else _read(option, field, options[option])
+            if is_lacking and values[option] != usual[option]:
                 raise DataError(
                     f"--{option.replace('_', '-')} has no effect without measure {measure!r}; add it to --measures"
                 )
@@ -187,13 +186,21 @@ def _measure_of(option: str, owner: str, kind: FamilyKind | Supplement) -> str:
 
 def _read(option: str, field: FieldInfo, value: Any) -> Any:
     """The value, or the section that a file holds in its place; one of several kinds may be named, too."""
+    if section := _file_of(field, value):
+        return load_section(local_path(Path(value)), section, option.replace("_", " "))
+    section = _section_of(field)
+    return _section(option, str(value), section, None) if section and isinstance(value, str | Path) else value
+
+
+def _file_of(field: FieldInfo, value: Any) -> type[Section] | None:
+    """The section that the named file holds; None where the value is no file's name."""
+    section = _section_of(field)
+    return section if section and isinstance(value, str | Path) and "kind" not in section.model_fields else None
+
+
+def _section_of(field: FieldInfo) -> type[Section] | None:
     annotated = get_args(field.annotation) or (field.annotation,)
-    sections = [kind for kind in annotated if isinstance(kind, type) and issubclass(kind, Section)]
-    if not sections or not isinstance(value, str | Path):
-        return value
-    if "kind" in sections[0].model_fields:
-        return _section(option, str(value), sections[0], None)
-    return load_section(local_path(Path(value)), sections[0], option.replace("_", " "))
+    return next((kind for kind in annotated if isinstance(kind, type) and issubclass(kind, Section)), None)
 
 
 def command_options(core: Collection[str]) -> list[CommandOption]:

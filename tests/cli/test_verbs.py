@@ -43,7 +43,7 @@ def said(*arguments):
 
 def test_there_is_something_to_try():
     assert len(SINGLE) > 80
-    assert {("audit",), ("recipes", "show"), ("import", "table")} <= {verb for verb, _ in SINGLE}
+    assert {("audit",), ("import", "coverage"), ("import", "table")} <= {verb for verb, _ in SINGLE}
 
 
 @pytest.mark.parametrize(("verb", "option"), SINGLE, ids=ids(SINGLE))

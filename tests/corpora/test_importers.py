@@ -108,11 +108,12 @@ def test_it_has_a_command(bring, petitions, tmp_path):
 )
 def test_a_command_that_is_there_is_not_replaced(bring, name, petitions, tmp_path):
     from evenhand.cli.app import CORE
+    from evenhand.cli.door import read_verbs
     from evenhand.cli.importing import with_importers
 
     bring("petitions", PETITIONS, **{name: "petitions:PETITIONS"})
     with pytest.raises(PluginError, match=f"importer '{name}'"):
-        with_importers(CORE)[f"import.{name}"].run()
+        with_importers(read_verbs(CORE))[f"import.{name}"].run()
 
 
 @pytest.mark.parametrize("text", ["import nowhere\n", "PETITIONS = 7\n", ""])

@@ -4,12 +4,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conformance import of_plugins
 from damage import LFS, config, cut, filled, remove, renamed, tensors, write
 
 from evenhand.errors import UnfitModelError
 from evenhand.judges.encoder import EncoderAligner
 from evenhand.judges.nli import NliAligner
-from evenhand.plugins.released.bertscore import TokenEmbedder
 
 pytest.importorskip("torch")
 pytest.importorskip("transformers")
@@ -18,8 +18,8 @@ LABELS = {0: "contradiction", 1: "neutral", 2: "entailment"}
 NORM = "roberta.encoder.layer.1.output.LayerNorm.weight"
 OPENERS = {
     "nli": lambda folder: NliAligner(folder, 4),
-    "bertscore": lambda folder: TokenEmbedder(folder, 4, 512),
     "encoder": lambda folder: EncoderAligner(folder, 4),
+    **of_plugins("ENCODERS"),
 }
 DAMAGED = {
     "weights-half": (cut("model.safetensors", 0.5), "not a whole file of weights"),

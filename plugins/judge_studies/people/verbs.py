@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 
@@ -14,12 +14,10 @@ from ....cli.verbs import Verbs
 from ....errors import DataError
 from ....text import some_of
 
-if TYPE_CHECKING:
-    pass
-
 app = Verbs(
     help="Human evaluation: a page to annotate summaries in, scores, agreement, and Label Studio's formats.\n\n"
     "Start here:  [bold]evenhand human page --system zero-shot=RUN/evaluation/base --out page.html[/bold]",
+    epilog="Example: evenhand human score annotations-anna.json page.key.json",
     no_args_is_help=True,
     rich_markup_mode="rich",
 )

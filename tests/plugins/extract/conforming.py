@@ -2,7 +2,8 @@
 
 from types import SimpleNamespace
 
-from evenhand.plugins.extract.judge import PROMPTS, SCALES
+from evenhand.plugins.extract.judge import PROMPTS as TEMPLATES
+from evenhand.plugins.extract.judge import SCALES
 from evenhand.plugins.extract.sections import ExtractJudge
 
 JUDGES = {
@@ -14,7 +15,7 @@ JUDGES = {
 ASKING = {
     "extract": SimpleNamespace(
         section=(ExtractJudge, {"scoring": "greedy", "extractors": ["lead"]}),
-        templates=tuple((f"extract-{name}", PROMPTS) for name in SCALES),
+        templates=tuple((f"extract-{name}", TEMPLATES) for name in SCALES),
         n_reply=64,
         reply="4",
     )

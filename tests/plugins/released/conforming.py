@@ -25,8 +25,10 @@ JUDGES = {
     "bleurt": BleurtJudge(kind="bleurt", model="org/model"),
 }
 # what opens a folder with a model
+# those of an encoder's folder
+ENCODERS = {"bertscore": lambda folder: TokenEmbedder(folder, 4, 512)}
 OPENERS = {
-    "bertscore": lambda folder: TokenEmbedder(folder, 4, 512),
+    **ENCODERS,
     "bleurt": lambda folder: BleurtAligner(folder, 4),
     "t5": lambda folder: YesNoAligner(folder, Consistency(), 64, 4),
 }
