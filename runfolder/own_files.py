@@ -81,7 +81,11 @@ def own_files(folder: Path) -> None:
         StorageError: names the first link, or what is no file; or a file cannot be copied.
     """
     for path in sorted(folder.rglob("*")):
-        status = path.lstat()
+        try:
+            status = path.lstat()
+        except FileNotFoundError:
+            # another process of the same training has put its file into place meanwhile
+            continue
         if stat.S_ISDIR(status.st_mode) or is_own(status):
             continue
         if not stat.S_ISREG(status.st_mode):

@@ -211,3 +211,11 @@ def test_a_file_in_a_folders_place_is_named(name, tmp_path):
     (tmp_path / name).write_text("")
     with pytest.raises(EvenhandError, match=rf"{name}.*: cannot be written"):
         write_json(Path(tmp_path / name / "a.json"), {})
+
+
+def test_a_file_that_another_process_moves_meanwhile_is_none(tmp_path, monkeypatch):
+    (tmp_path / "kept.bin").write_text("kept")
+    listed = [tmp_path / ".state.json.7.evenhand.tmp", tmp_path / "kept.bin"]
+    monkeypatch.setattr(Path, "rglob", lambda folder, pattern: iter(listed))
+    own_files(tmp_path)
+    assert (tmp_path / "kept.bin").read_text() == "kept"
