@@ -1,6 +1,7 @@
 """Fixtures that several folders' tests share: small texts that a person can score by eye, and tiny random models."""
 
 import contextlib
+import logging
 import os
 import sys
 from collections import Counter
@@ -73,6 +74,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for item in items if not item.get_closest_marker("campaign")]
     slow = Counter(item.path for item in items if item.get_closest_marker("slow"))
     items.sort(key=lambda item: (-slow[item.path], item.path))
+
+
+@pytest.fixture(autouse=True)
+def same_levels() -> Iterator[None]:
+    """Commands that are run in this process say what they log; the next test has it as it was."""
+    loggers = (logging.getLogger(), logging.getLogger("evenhand"))
+    levels = [logger.level for logger in loggers]
+    yield
+    for logger, level in zip(loggers, levels, strict=True):
+        logger.setLevel(level)
 
 
 @pytest.fixture(scope="session")
