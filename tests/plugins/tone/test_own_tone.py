@@ -120,4 +120,4 @@ def test_an_audit_by_a_function_says_which_file_it_is(tmp_path):
     result = evenhand.audit(documents, summaries, "stance", measures="tone", tone=f"{path}:tone", out=tmp_path / "out")
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
     assert digest in result.found.measures[0].signature
-    assert digest in (tmp_path / "out/index.html").read_text()
+    assert digest in (tmp_path / "out/details.html").read_text()
