@@ -279,7 +279,11 @@ def _section(part: str, text: str, model: type[S], model_name: str | None) -> S:
     """A section by its name, or from the file that is named in place of one."""
     names = _kinds(model)
     option = f"--{part.replace('_', '-')} {text}"
-    if text not in names:
+    file, _, function = text.rpartition(":")
+    keys = {"kind": text} | ({} if model_name is None else {"model": model_name})
+    if "python" in names and file.endswith(".py"):
+        keys = {"kind": "python", "file": file, "function": function}
+    elif text not in names:
         path = local_path(text)
         if path.suffix not in (".yaml", ".yml"):
             raise DataError(
@@ -288,7 +292,7 @@ def _section(part: str, text: str, model: type[S], model_name: str | None) -> S:
             )
         return load_section(path, model, part)
     try:
-        return model.model_validate({"kind": text} | ({} if model_name is None else {"model": model_name}))
+        return model.model_validate(keys)
     except ValidationError as error:
         problems = "; ".join(problem["msg"].removeprefix("Value error, ") for problem in error.errors())
         raise DataError(

@@ -177,10 +177,11 @@ FAMILY = FamilyKind(
             "tone",
             str | None,
             "What tells tone. vader, the default: a lexicon, needs NLTK's data, English; encoder: the embedded sentence "
-            "encoder; or a YAML file: kind: lexicon with positive and negative words of your own, or kind: encoder with a model "
+            "encoder; a function of your own, FILE.py:FUNCTION; or a YAML file: "
+            "kind: lexicon with positive and negative words of your own, or kind: encoder with a model "
             "and sentences of praise and blame.",
             after="model",
-            metavar="NAME|FILE.yaml",
+            metavar="NAME|FILE.py:FUNCTION|FILE.yaml",
         ),
     ),
     page=FamilyPage(

@@ -1,18 +1,24 @@
-"""How positive and how negative a sentence is: by a lexicon, or by a sentence encoder. How far either can be trusted is in
-docs/fairness.md#tone.
+"""How positive and how negative a sentence is: by a lexicon, a sentence encoder or a function of one's own. How far the first two
+can be trusted is in docs/fairness.md#tone.
 """
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Protocol
 
+from ...config.python_code import CodeSection, allow
+from ...errors import PluginError
 from ...extras import need
 from ...fairness.groups.tokens import open_nltk
 from ...judges.encoder import EncoderAligner
 from ...judges.shared import NoModel, OneModel, SharedModels
 from ...models import signature
+from ...runfolder.own_functions import CallForm
+from ...runfolder.python_code import CodeProcess
 from ...storage import digest
 from ...text import words
 from ...text.forms import VERSION, normal_form
+from ...text.shown import shortened
 from .section import ToneSection
 
 FEATURE = "tone by 'vader'"
@@ -109,13 +115,54 @@ class EncoderTone(OneModel[EncoderAligner]):
         return [(max(0.0, x), max(0.0, -x)) for x in along.tolist()]
 
 
+class CodeTone:
+    """A number from -1 to 1 by a function of one's own, which runs in a process of its own."""
+
+    name = "python"
+
+    def __init__(self, section: CodeSection) -> None:
+        """Read the file; who names it for an audit has asked to run it."""
+        allow([section])
+        code = section.code()
+        self._label = code.label
+        self._process = CodeProcess(code, [CallForm({"text": "text"}, is_batch=False)], "tone", PluginError)
+        self.signature = f"python|{code.function}|sha256:{code.digest}"
+
+    def amounts(self, texts: Sequence[str]) -> list[Amounts]:
+        """What the function gives above 0, and below.
+
+        Raises:
+            PluginError: it gives anything but a number from -1 to 1.
+        """
+        numbers = [self._number(text, f"text {place} of {len(texts)}") for place, text in enumerate(texts, start=1)]
+        return [(max(0.0, number), max(0.0, -number)) for number in numbers]
+
+    def close(self) -> None:
+        """End the process."""
+        self._process.stop()
+
+    def _number(self, text: str, place: str) -> float:
+        kind, answer, *details = self._process.call([{"text": text}])[0]
+        if kind == "score" and -1 <= answer <= 1:
+            return float(answer)
+        detail = "".join(f" ({detail})" for detail in details if detail)
+        wrong = f"the function returned {answer:g}" if kind == "score" else f"{answer}{detail}"
+        raise PluginError(
+            f"tone by {self._label}: {place}, {shortened(text)}: {wrong}; it must give a number from -1 to 1 for every text"
+        )
+
+
 def open_tone(section: ToneSection, models: SharedModels) -> ToneScorer:
     """The scorer of a section; a model is loaded when it is first asked.
 
     Raises:
         MissingExtra: its library is not installed.
         DataError: VADER's lexicon is absent.
+        RecipeError: the file of a function cannot be read.
     """
+    if section.code:
+        # among what is closed with the models
+        return models.lazy(f"tone by {section.code!r}", partial(CodeTone, section.code)).get()
     if section.kind == "vader":
         return Vader()
     if section.kind == "lexicon":
