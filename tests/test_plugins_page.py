@@ -1,5 +1,6 @@
 """docs/plugins.md: what it shows is a package that works."""
 
+import ast
 import json
 import re
 import sys
@@ -19,7 +20,8 @@ from evenhand.doors import Door
 from evenhand.generate.methods import METHODS
 from evenhand.judges import JUDGES
 
-PAGE = (Path(__file__).parents[1] / "docs" / "plugins.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).parents[1]
+PAGE = (ROOT / "docs" / "plugins.md").read_text(encoding="utf-8")
 FILES = dict(re.findall(r"^<!-- file: (\w+)\.py -->\n```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL))
 POINTS = "".join(re.findall(r"^```toml\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL))
 
@@ -55,6 +57,13 @@ def fresh():
     forget(*doors)
     yield
     forget(*doors)
+
+
+def test_the_page_has_every_folder_with_its_first_sentence():
+    rows = PAGE.split("| folder | what it is |\n| --- | --- |\n")[1].splitlines()
+    for path in sorted(ROOT.glob("plugins/*/__init__.py")):
+        first = str(ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))).split("\n\n")[0]
+        assert f"| `{path.parent.name}` | {first.replace(chr(10), ' ')} |" in rows
 
 
 def test_examples_are_short():
