@@ -286,8 +286,9 @@ def _section(part: str, text: str, model: type[S], model_name: str | None) -> S:
     elif text not in names:
         path = local_path(text)
         if path.suffix not in (".yaml", ".yml"):
+            ways = ", ".join("FILE.py:FUNCTION" if name == "python" else name for name in names)
             raise DataError(
-                f"{option}: is not known{did_you_mean(text, names)} Take {', '.join(names)}, or a .yaml file "
+                f"{option}: is not known{did_you_mean(text, names)} Take {ways}, or a .yaml file "
                 f"with the keys of a recipe's section {part}"
             )
         return load_section(path, model, part)

@@ -26,7 +26,8 @@ def test_another_tone_alone_asks_for_nothing_and_is_refused():
 
 def test_a_tone_that_is_not_known_is_refused_with_what_there_is():
     with pytest.raises(
-        DataError, match=r"--tone vador: is not known; did you mean 'vader'\? Take vader, lexicon, encoder, python, or"
+        DataError,
+        match=r"--tone vador: is not known; did you mean 'vader'\? Take vader, lexicon, encoder, FILE\.py:FUNCTION, or",
     ):
         ask({"measures": "tone", "tone": "vador"})
 
