@@ -17,7 +17,7 @@ NOT_COPIED = ("runs", "build", ".*", "__pycache__", "*.egg-info")
 PLUGINS = sorted(path.parent.name for path in ROOT.glob("plugins/*/__init__.py"))
 # folders of the core's tests that plug-ins have most to do with, and of the others, which are left to campaigns: they take many
 # minutes; benchmarks are above all plug-ins
-ROOMS = ("config", "generate")
+ROOMS = ("config", "generate", "preflight")
 OTHERS = (
     "api",
     "cli",
@@ -26,7 +26,6 @@ OTHERS = (
     "evaluation",
     "fairness",
     "judges",
-    "preflight",
     "models",
     "rerank",
     "runfolder",

@@ -210,7 +210,9 @@ def test_a_source_that_the_judge_cannot_read_whole(values, tiny_model, tmp_path)
     [
         {"kind": "rubric", "rubric": "coverage", "scoring": "greedy", "overflow": "truncate"},
         pytest.param({"kind": "finesure", "most_reply_tokens": 32}, marks=pytest.mark.needs("plugins/released")),
-        {"kind": "extract", "extractors": ["lead"], "scoring": "greedy"},
+        pytest.param(
+            {"kind": "extract", "extractors": ["lead"], "scoring": "greedy"}, marks=pytest.mark.needs("plugins/extract")
+        ),
     ],
     ids=lambda options: options["kind"],
 )
@@ -620,12 +622,15 @@ def test_what_only_the_first_step_of_a_training_would_show(trained, keys, said):
             "trainer": {"neftune_noise_alpha": 5.0, "train_sampling_strategy": "group_by_length"},
         },
         {"lora": {"target_modules": "all-linear", "lora_dropout": 0.1}, "trainer": {"disable_dropout": False}},
-        {
-            "task": {"scope": "all"},
-            "generate": {"method": "thinned"},
-            "pairs": {"mode": "fairpo", "judge": "even"},
-            "train": {"fairness": {}},
-        },
+        pytest.param(
+            {
+                "task": {"scope": "all"},
+                "generate": {"method": "thinned"},
+                "pairs": {"mode": "fairpo", "judge": "even"},
+                "train": {"fairness": {}},
+            },
+            marks=pytest.mark.needs("plugins/fairpo"),
+        ),
         {"model": {"dtype": "bfloat16"}, "trainer": {"num_train_epochs": 3, "lr_scheduler_type": "cosine"}},
     ],
 )

@@ -34,7 +34,7 @@ def keys_of(error):
 
 
 @pytest.mark.parametrize(
-    "kind", ["bertscore", "alignment", *(name for name, options in of_plugins("JUDGES").items() if is_metric(options))]
+    "kind", ["alignment", *(name for name, options in of_plugins("JUDGES").items() if is_metric(options))]
 )
 def test_a_metrics_model_that_is_not_there_is_named(tmp_path, kind):
     with pytest.raises(RecipeError, match=r"key 'judges\.mine\.model': model '\./absent': there is no such file"):
