@@ -366,6 +366,7 @@ def test_extras_that_are_missing_are_named_each_with_what_installs_it(monkeypatc
     assert "extra fairness is missing (nltk, networkx): pip install 'evenhand[fairness]'" in said
 
 
+@pytest.mark.needs("plugins/server")
 def test_cache_shows_and_forgets(tmp_path, monkeypatch):
     monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path))
     assert str(tmp_path) in evenhand("cache").stdout

@@ -191,7 +191,11 @@ def test_bad_input_is_answered_with_all_mistakes_and_code_2(two_systems, tmp_pat
         (["--summaries", "more="], "names no file"),
         (["--out", ""], "is empty; name a folder"),
         (["--model", "x"], "write --model matcher=NAME"),
-        (["--measures", "opinions", "--matcher", "words"], "no effect without measure 'value-shares'"),
+        pytest.param(
+            ["--measures", "opinions", "--matcher", "words"],
+            "no effect without measure 'value-shares'",
+            marks=pytest.mark.needs("plugins/opinions"),
+        ),  # fmt: skip
         (["--references", 1, "--references", 2], "no set has a reference 2"),
         (["--summaries", "evenhanded"], "did you mean 'even-handed'"),
         (["--documents", "review"], "did you mean 'reviews'"),
@@ -203,6 +207,7 @@ def test_bad_options_are_answered(two_systems, option, said):
     assert (done.returncode, said in done.stderr) == (2, True), done.stderr
 
 
+@pytest.mark.needs("plugins/order")
 def test_odd_summaries_are_left_out_or_counted_and_stop_nothing(tmp_path):
     sets = [
         make_set("plain", ("left", "apple berry cherry grape"), ("right", "river stone")),
@@ -267,6 +272,7 @@ def test_nothing_left_is_an_error_that_says_why(tmp_path):
     assert not (tmp_path / "audit").exists()
 
 
+@pytest.mark.needs("plugins/bias")
 def test_only_an_audit_is_overwritten(two_systems, tmp_path):
     foreign = tmp_path / "site"
     foreign.mkdir()
@@ -378,6 +384,7 @@ def test_published_numbers(perspectivesumm, tmp_path, arguments, bur, uer):
     assert json.loads((tmp_path / "audit" / "audit.json").read_text())["attribute"] == "sentiment"
 
 
+@pytest.mark.needs("plugins/published")
 def test_oracle_test_takes_the_place_of_summaries(tmp_path):
     documents = write_sets(tmp_path / "docs.jsonl", two_sided(6))
     asked = (
@@ -404,6 +411,7 @@ def test_oracle_test_takes_the_place_of_summaries(tmp_path):
     assert "--oracle is a test of its own" in both.stderr
 
 
+@pytest.mark.needs("plugins/published")
 def test_bounds_of_coverage_need_coverage(tmp_path):
     documents = write_sets(tmp_path / "docs.jsonl", two_sided(3))
     asked = (

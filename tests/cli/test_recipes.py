@@ -92,6 +92,7 @@ def test_an_unknown_name_is_refused():
     assert "did you mean 'methods/debate'" in done.stderr
 
 
+@pytest.mark.needs("plugins/bias")
 def test_a_name_is_taken_where_a_recipe_is_asked_for(tmp_path):
     done = evenhand("bias-study", "bias/simulated", "--dry-run", cwd=tmp_path)
     assert done.returncode == 0, done.stderr

@@ -97,6 +97,7 @@ def test_what_is_no_switch_is_refused_by_its_name(switch: str) -> None:
         ModelSection(name="m", chat_template_kwargs={switch: True})
 
 
+@pytest.mark.needs("plugins/server")
 def test_switches_of_a_server_that_is_sent_messages_are_refused(tmp_path: Path) -> None:
     documents = tmp_path / "documents.jsonl"
     documents.write_text("")

@@ -91,6 +91,7 @@ def test_an_unknown_phase_is_refused_with_the_known_ones():
         open_phase(recipe(), "round-7")
 
 
+@pytest.mark.needs("plugins/fairpo")
 def test_rounds_of_fairpo_are_judged_by_the_pairs_judge_and_evaluations_summarise_sets_as_they_are():
     changes = {
         "task": {"scope": "all"},

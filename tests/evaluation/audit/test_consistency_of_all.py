@@ -192,6 +192,7 @@ def test_every_family_that_names_has_its_sentence_on_the_page_and_the_headline_i
     assert sum(len(audit.systems) == 1 for audit in audits) > N_AUDITS / 6
 
 
+@pytest.mark.needs("plugins/published")
 def test_a_system_is_compared_only_where_somebody_is_named_under_one_of_two(audits):
     seen = Counter()
     for audit in audits:

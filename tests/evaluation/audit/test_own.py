@@ -476,6 +476,7 @@ def test_what_a_supplement_raises_says_whose_it_is(bring, tmp_path):
         run_audit(request, lambda: corpus, None)
 
 
+@pytest.mark.needs("plugins/published", "plugins/order")
 def test_a_supplement_whose_option_or_name_is_taken_is_refused(bring):
     bring(SUPPLEMENT.replace("twice", "bounds"), name="halves", door="supplements")
     with pytest.raises(PluginError, match="supplement 'published' has an option 'bounds', as supplement 'halves' has"):

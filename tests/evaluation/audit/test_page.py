@@ -82,6 +82,7 @@ def test_differences_are_points_and_shares_per_cent():
     assert shown(by_name["mine", "coverage difference (words)", "right"], 1).shown.endswith(" points")
 
 
+@pytest.mark.needs("plugins/bias")
 def test_sets_that_are_all_alike_are_not_given_a_certain_interval():
     found = audit(n=6, mine=[LEFT] * 6)
     by_name = {(n.measure, n.side): n for n in (*found.aggregates, *found.by_value)}
@@ -326,6 +327,7 @@ def by_words(n, summary, least_group=5, **keys):
     return build_audit(make_input(sets, mine=[summary] * n), plan, [listed_words(**keys)])
 
 
+@pytest.mark.needs("plugins/bias")
 def test_a_headline_by_word_lists_has_its_numbers_in_the_terminal():
     found = by_words(12, MALE)
     assert found.title == "The list female is used less than words as common would be"
@@ -341,6 +343,7 @@ def test_a_headline_by_word_lists_has_its_numbers_in_the_terminal():
     assert [cell.note for cell in table.rows[0].cells[1:4]] == ["n 12"] * 3
 
 
+@pytest.mark.needs("plugins/bias")
 @pytest.mark.parametrize(("n", "least_group"), [(1, 5), (3, 5), (7, 20), (3, 1)])
 def test_word_lists_of_few_sets_get_no_verdict(n, least_group):
     found = by_words(n, MALE, least_group)
@@ -351,12 +354,14 @@ def test_word_lists_of_few_sets_get_no_verdict(n, least_group):
         assert {cell.note for row in table.rows for cell in row.cells[1:4]} == {f"n {n}, few"}
 
 
+@pytest.mark.needs("plugins/bias")
 def test_lists_of_few_sets_are_not_taken_for_values_of_the_same_name():
     found = by_words(3, MALE, lists={"left": ["she", "girl"], "right": ["he", "his", "son"]})
     assert found.title.startswith("Too few sets")
     assert not [said for said in found.warnings if "have left" in said]
 
 
+@pytest.mark.needs("plugins/bias")
 def test_word_lists_that_cannot_be_compared_get_no_verdict():
     sets = [make_set(f"set-{k}", ("left", "She left."), ("right", "She and he left.")) for k in range(12)]
     plan = AuditPlan(bootstrap=Bootstrap(level=0.95, resamples=200, seed=0))
@@ -379,6 +384,7 @@ def made(found):
     return {name: text.text for name, text in facts.entries}
 
 
+@pytest.mark.needs("plugins/bias")
 def test_how_it_was_made_says_which_measures_are_expected_by_what():
     found = by_words(12, MALE)
     assert made(found)["expected"] == (

@@ -199,6 +199,7 @@ def test_which_system_is_the_reference_does_not_matter():
     assert (turned, same) == (pytest.approx(-estimate), p)
 
 
+@pytest.mark.needs("plugins/bias")
 def test_an_exchange_that_leaves_nothing_to_compare_counts_as_differing():
     # gender words of two sets, female and male: sources 2 and 2; one: 1, 0; other: 0, 1 and no word in the second set.
     # Nothing is exchanged, or both: |1/2 - 1/2| = 0. Every exchange is as far as the 0 that was found.

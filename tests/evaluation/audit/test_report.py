@@ -10,6 +10,7 @@ from evenhand.evaluation.audit.report import AUDIT, key_of, write_audit
 from evenhand.resampling import Bootstrap
 
 
+@pytest.mark.needs("plugins/order", "plugins/bias")
 def test_the_audit_that_is_replaced_is_named_unless_it_is_the_same(tmp_path):
     plan = AuditPlan(bootstrap=Bootstrap(level=0.95, resamples=100, seed=0))
     given, other = make_input(two_sided(3), base=["He."] * 3), make_input(two_sided(3), tuned=["He."] * 3)
@@ -21,6 +22,7 @@ def test_the_audit_that_is_replaced_is_named_unless_it_is_the_same(tmp_path):
     )
 
 
+@pytest.mark.needs("plugins/order", "plugins/bias")
 @pytest.mark.parametrize("key", ["format", "schema_name"])
 @pytest.mark.parametrize("schema", ["evenhand-audit/7", "evenhand-audit/8", "evenhand-audit/99"])
 def test_another_versions_audit_is_replaced_and_named_with_its_version(tmp_path, schema, key):

@@ -21,6 +21,7 @@ def audited(tmp_path, sets, measures):
     return run_audit(ask({"measures": measures, "matcher": None}), lambda: read_input(wanted), None)
 
 
+@pytest.mark.needs("plugins/order")
 @pytest.mark.parametrize(
     ("sets", "measures", "said"),
     [

@@ -42,6 +42,7 @@ def audited(out=None, labels=(), values=("1", "5"), systems=("one", "other"), at
     return run_audit(asked, lambda: input_of(sets, given, wanted, "0", []), out)
 
 
+@pytest.mark.needs("plugins/order")
 def test_numbers_are_called_by_their_attribute_and_labels_by_their_names(tmp_path):
     found = audited(tmp_path / "audit", labels=["5=five stars"])
     text = markdown.render(page(found))
@@ -56,6 +57,7 @@ def test_numbers_are_called_by_their_attribute_and_labels_by_their_names(tmp_pat
     assert "stance 1" in one.title or "stance 5" in one.title
 
 
+@pytest.mark.needs("plugins/order")
 @pytest.mark.parametrize("attribute", ["stars", "has_children"])
 def test_sentences_call_an_attribute_that_is_no_noun_by_its_values(attribute):
     text = markdown.render(page(audited(attribute=attribute)))
@@ -64,6 +66,7 @@ def test_sentences_call_an_attribute_that_is_no_noun_by_its_values(attribute):
     assert not re.search(rf"\b(an?|each|no|one|this) {attribute}\b", shown)
 
 
+@pytest.mark.needs("plugins/order")
 def test_files_keep_the_values_themselves(tmp_path):
     audited(tmp_path / "audit", labels=["5=five stars"])
     kept = Audit.model_validate(json.loads((tmp_path / "audit" / "audit.json").read_text()))
@@ -74,6 +77,7 @@ def test_files_keep_the_values_themselves(tmp_path):
     assert {value for each in named for value in (*each.under, *each.over)} <= {"1", "5"}
 
 
+@pytest.mark.needs("plugins/order")
 def test_names_in_letters_are_left_alone():
     plain = audited(values=("left", "right"))
     assert "stance left" not in markdown.render(page(plain)) and "stance right" not in markdown.render(page(plain))
@@ -82,6 +86,7 @@ def test_names_in_letters_are_left_alone():
     assert "stance first" not in by_number and "stance last" not in by_number
 
 
+@pytest.mark.needs("plugins/order", "plugins/bias")
 def test_labels_of_no_value_are_refused():
     with pytest.raises(DataError, match=r"--label '7=seven': '7' is no value of stance"):
         audited(labels=["7=seven"])

@@ -41,6 +41,7 @@ def test_few_is_said_of_the_family_and_system_where_it_holds():
     assert small == {("lean", "coverage")}
 
 
+@pytest.mark.needs("plugins/bias")
 @pytest.mark.parametrize(("n", "is_said"), [(4, False), (5, True), (6, True), (7, False)])
 def test_where_so_few_sets_agree_that_nothing_can_be_clear_the_page_says_so(n, is_said):
     # of 2^n patterns of signs 2 are as far, and the other half of the level is for shares: 4/2^6 = 0.062. Below five sets there
@@ -58,6 +59,7 @@ def test_where_so_few_sets_agree_that_nothing_can_be_clear_the_page_says_so(n, i
     )
 
 
+@pytest.mark.needs("plugins/bias")
 def test_what_rests_on_few_of_many_sets_has_few_sets():
     # eleven sets without a listed word
     spoken = [make_set(f"set-{k}", ("left", f"She saw him {k}." if k < 5 else "Rain.")) for k in range(16)]
@@ -99,6 +101,7 @@ def test_systems_of_which_the_same_is_left_out_are_named_together():
     assert any(each.startswith("one, other, coverage: rests on 1 of 4 sets; left out: 3 fewer") for each in found)
 
 
+@pytest.mark.needs("plugins/bias")
 def test_a_share_of_few_words_says_so():
     spoken = [make_set(f"set-{k}", ("left", "She saw him.")) for k in range(3)]
     said = audit(make_input(spoken, mine=["She.", "Rain.", "Rain."]), words=True).warnings
@@ -108,6 +111,7 @@ def test_a_share_of_few_words_says_so():
     )
 
 
+@pytest.mark.needs("plugins/bias")
 def test_a_measure_without_a_number_says_why():
     spoken = [make_set(f"set-{k}", ("left", "She saw him.")) for k in range(3)]
     found = audit(make_input(spoken, mine=["Rain."] * 3), words=True)

@@ -216,6 +216,7 @@ def test_the_page_and_the_files_say_the_same(audit):
     assert verdict(found.gate).count("\n") == 2
 
 
+@pytest.mark.needs("plugins/order", "plugins/opinions")
 def test_gaps_of_two_families_are_told_apart_in_differences():
     found = audited(("value-shares", "coverage", "order"), even=[EVEN] * 24, sided=[ONE_SIDED, ONE_SIDED, MORE] * 8)
     numbers = AUDIT_PAGE.read(found).numbers

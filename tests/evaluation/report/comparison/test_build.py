@@ -317,6 +317,7 @@ def test_judge_of_the_reward_that_did_not_score_all_runs_is_no_axis(make_run: An
     assert (found.planes, found.axis_judges) == ((), ())
 
 
+@pytest.mark.needs("plugins/fairpo")
 def test_method_is_the_one_that_made_the_answers(make_run: Any):
     thinned = {"backend": "scripted", "method": "thinned", "plans": {"nucleus": {"candidates": 3}}}
     fair = {"judges": {"fit": {"kind": "alignment"}, "ec": {"kind": "equal-coverage"}, "overlap": {"kind": "rouge"}}}

@@ -43,6 +43,7 @@ def test_swept_paths_and_lists_make_folders_beside_each_other():
     assert len({run.recipe.output for run in found}) == 4
 
 
+@pytest.mark.needs("plugins/debate", "plugins/shuffled")
 def test_sweep_leaves_out_recipes_without_the_section():
     found = name_runs([Path(ZERO_SHOT), Path(DEBATE)], [], [AGENTS], Path("out"))
     assert [run.label for run in found] == ["zero-shot", "debate agents 2", "debate agents 3"]
@@ -58,6 +59,7 @@ def test_null_is_a_value():
     assert [run.recipe.generate.shuffled.rotations for run in found] == [2, None]
 
 
+@pytest.mark.needs("plugins/debate", "plugins/shuffled")
 def test_sweeps_combine():
     found = name_runs([Path(DEBATE)], [], [AGENTS, "generate.debate.rounds=1,2"], Path("out"))
     assert [run.label for run in found] == [
@@ -65,6 +67,7 @@ def test_sweeps_combine():
     ]  # fmt: skip
 
 
+@pytest.mark.needs("plugins/debate", "plugins/shuffled")
 @pytest.mark.parametrize(
     ("paths", "overrides", "sweeps", "text"),
     [
@@ -91,6 +94,7 @@ def test_mistakes_are_told_together(tmp_path: Any):
     assert "b.yaml" in str(caught.value)
 
 
+@pytest.mark.needs("plugins/debate", "plugins/shuffled")
 def test_runs_that_cannot_be_compared_are_refused_before_any_work():
     judge = "evaluation.judges=[rouge1_recall]"
     runs = name_runs([Path(ZERO_SHOT)], [], [], Path("out"))
@@ -103,6 +107,7 @@ def test_runs_that_cannot_be_compared_are_refused_before_any_work():
     assert "no recipe asks for more than 3 candidates" in str(caught.value)
 
 
+@pytest.mark.needs("plugins/debate", "plugins/shuffled")
 def test_another_task_is_refused_before_any_work():
     runs = name_runs([Path(ZERO_SHOT)], [], [], Path("out"))
     runs += name_runs([Path(DEBATE)], ["task.sentences=3"], [], Path("out"))
@@ -110,6 +115,7 @@ def test_another_task_is_refused_before_any_work():
         refuse_unlike(runs, [1])
 
 
+@pytest.mark.needs("plugins/debate", "plugins/shuffled", "plugins/self_refine", "plugins/chain_of_thought")
 def test_shipped_methods_can_be_compared_and_tell_the_wrong_side():
     runs = name_runs(sorted(Path("recipes/methods").glob("*.yaml")), [], [], Path("out"))
     # those of the ROUGE proxy have the same report judges, though other rewards
@@ -117,6 +123,7 @@ def test_shipped_methods_can_be_compared_and_tell_the_wrong_side():
     assert all(wrong_side_judges(run.recipe) for run in runs)
 
 
+@pytest.mark.needs("plugins/debate", "plugins/shuffled")
 def test_usual_budgets_hold_what_recipes_ask_for():
     runs = name_runs([Path(DEBATE)], [], ["generate.plans.sampled.candidates=2,12"], Path("out"))
     assert usual_budgets(runs) == [1, 2, 3, 9, 12, 18]

@@ -87,6 +87,7 @@ def test_two_rubrics_of_one_model_share_its_blind_spots(make_run: Any):
     assert "rest on the model judge-7b" in warning
 
 
+@pytest.mark.needs("plugins/opinions")
 @pytest.mark.parametrize(
     ("options", "better"),
     [
@@ -150,6 +151,7 @@ def test_model_that_splits_summaries_is_one_that_a_judge_rests_on(make_run: Any)
     assert "rest on the model org/llm" in warning
 
 
+@pytest.mark.needs("plugins/fairpo")
 def test_judge_of_the_pairs_is_one_that_is_trained_on(make_run: Any):
     fairness = {"kind": "equal-coverage", "entailer": {"kind": "words"}}
     judges = {"ec": fairness, "same": fairness, "overlap": ROUGE, "fit": ALIGNMENT}
