@@ -84,7 +84,7 @@ def test_summaries_of_a_system_that_are_none_are_refused_with_its_label(document
             {"bounds": True},
             "^bounds has no effect without measure 'coverage'; add it to measures$",
             marks=pytest.mark.needs("plugins/published"),
-        ),  # fmt: skip
+        ),
         ({"allow_mising": True}, "'allow_mising' is not known; did you mean 'allow_missing'"),
         pytest.param(
             {"word_lists": "lists.yaml"}, "^word_lists has no effect", marks=pytest.mark.needs("plugins/bias")

@@ -195,7 +195,7 @@ def test_bad_input_is_answered_with_all_mistakes_and_code_2(two_systems, tmp_pat
             ["--measures", "opinions", "--matcher", "words"],
             "no effect without measure 'value-shares'",
             marks=pytest.mark.needs("plugins/opinions"),
-        ),  # fmt: skip
+        ),
         (["--references", 1, "--references", 2], "no set has a reference 2"),
         (["--summaries", "evenhanded"], "did you mean 'even-handed'"),
         (["--documents", "review"], "did you mean 'reviews'"),
