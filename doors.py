@@ -6,13 +6,14 @@ them (pyproject.toml). Names are listed without an import; a thing is imported w
 """
 
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
-from functools import cache, cached_property
+from dataclasses import fields, is_dataclass, replace
+from functools import cache, cached_property, wraps
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast, get_args, get_origin
 
 from .errors import EvenhandError, PluginError
 
@@ -21,6 +22,78 @@ T = TypeVar("T")
 PLUGINS = Path(__file__).parent / "plugins"
 # modules whose lines are not a package's own
 OURS = ("evenhand", "contextlib")
+
+
+@contextmanager
+def blamed(label: str) -> Iterator[None]:
+    """Turn whatever a package's code raises in the block into an error that says whose it is, and where.
+
+    Raises:
+        PluginError: it raised something, or would have ended the process.
+    """
+    try:
+        yield
+    except EvenhandError:
+        raise
+    except (Exception, SystemExit) as error:
+        lines = list(traceback.walk_tb(error.__traceback__))
+        package_lines = [line for line in lines if line[0].f_globals.get("__name__", "").partition(".")[0] not in OURS]
+        frame, number = (package_lines or lines)[-1]
+        where = f"{frame.f_code.co_filename}:{number}"
+        raise PluginError(f"{label} raised {type(error).__name__}: {error} ({where})") from error
+
+
+def guarded_call(function: Callable[..., Any], label: str) -> Callable[..., Any]:
+    """A function of a package whose calls, and what they give one after another, run within `blamed`."""
+
+    @wraps(function, updated=())
+    def call(*arguments: Any, **options: Any) -> Any:
+        with blamed(label):
+            answer = function(*arguments, **options)
+        return _guarded_steps(answer, label) if isinstance(answer, Iterator) else answer
+
+    return call
+
+
+def _guarded_steps(steps: Iterator[Any], label: str) -> Generator[Any, Any, Any]:
+    with blamed(label):
+        return (yield from steps)
+
+
+def guarded_fields(declaration: T, label: str) -> T:
+    """A package's thing as it is listed, whose functions, at any depth of dataclasses, run within `blamed`; all else as it is."""
+    if not is_dataclass(declaration) or isinstance(declaration, type):
+        return declaration
+    values = {field.name: (field.type, getattr(declaration, field.name)) for field in fields(declaration)}
+    return replace(
+        declaration,
+        **{
+            name: guarded_call(value, label) if _is_code(hint) and callable(value) else guarded_fields(value, label)
+            for name, (hint, value) in values.items()
+        },
+    )
+
+
+def _is_code(hint: Any) -> bool:
+    """Whether a field of this type holds a function: what makes something may be a class there, as any function may."""
+    return Callable in map(get_origin, (hint, *get_args(hint)))
+
+
+def guarded(thing: T, label: str) -> T:
+    """A package's object, whose attributes are read and whose methods run within `blamed`."""
+    return cast(T, _Guarded(thing, label))
+
+
+class _Guarded:
+    def __init__(self, thing: Any, label: str) -> None:
+        self._thing, self._label = thing, label
+
+    def __getattr__(self, name: str) -> Any:
+        with blamed(self._label):
+            value = getattr(self._thing, name, self)
+        if value is self:
+            raise AttributeError(f"{type(self._thing).__name__!r} has no attribute {name!r}")
+        return guarded_call(value, self._label) if callable(value) else value
 
 
 class Door(Mapping[str, T]):
@@ -32,7 +105,7 @@ class Door(Mapping[str, T]):
         check: whether something is one of them.
         core: those that are always there.
         part: what of a thing of another package is wanted here, all of it by default.
-        guard: what stands in the place of a thing that is not evenhand's own, from the thing and whose it is, in words.
+        guard: what stands in the place of a thing of another package, from the thing and its label.
     """
 
     def __init__(
@@ -42,7 +115,7 @@ class Door(Mapping[str, T]):
         check: Callable[[Any], bool],
         core: Mapping[str, T] = MappingProxyType({}),
         part: Callable[[Any], T] = lambda thing: thing,
-        guard: Callable[[T, str], T] = lambda thing, whose: thing,
+        guard: Callable[[T, str], T] = guarded_fields,
     ) -> None:
         self.name, self._noun, self._check, self._core, self._part = name, noun, check, core, part
         self._guard = guard
@@ -95,6 +168,11 @@ class Door(Mapping[str, T]):
         points = self._points.get(name, [])
         return package_of(points[0]) if points and not _is_own(points[0]) else None
 
+    def label(self, name: str) -> str:
+        """The thing as messages name it, with its package where it is not evenhand's own."""
+        package = self.package(name)
+        return f"{self._noun} {name!r}{(package and f' of package {package}') or ''}"
+
     def _loaded(self, point: EntryPoint) -> T:
         label = f"{self._noun} {point.name!r} of package {package_of(point)}"
         try:
@@ -136,22 +214,3 @@ def absent_names() -> dict[str, str]:
     """What evenhand's own plug-ins would bring that were deleted: its name -> the plug-in."""
     groups = (entry_points(group=group) for group in entry_points().groups if group.startswith("evenhand."))
     return {point.name: _folder_of(point) or "" for points in groups for point in points if not _is_there(point)}
-
-
-@contextmanager
-def blamed(label: str) -> Iterator[None]:
-    """Turn whatever a package's code raises in the block into an error that says whose it is, and where.
-
-    Raises:
-        PluginError: it raised something, or would have ended the process.
-    """
-    try:
-        yield
-    except EvenhandError:
-        raise
-    except (Exception, SystemExit) as error:
-        lines = list(traceback.walk_tb(error.__traceback__))
-        package_lines = [line for line in lines if line[0].f_globals.get("__name__", "").partition(".")[0] not in OURS]
-        frame, number = (package_lines or lines)[-1]
-        where = f"{frame.f_code.co_filename}:{number}"
-        raise PluginError(f"{label} raised {type(error).__name__}: {error} ({where})") from error

@@ -46,7 +46,10 @@ class RefusedVerb(Verb):
 
 def read_verbs(core: Mapping[str, Verb]) -> dict[str, Verb]:
     """All verbs by name; one that cannot be had is there and says why."""
-    door: Door[Verb] = Door("verbs", "verb", lambda thing: isinstance(thing, Verb), core)
+    # what a verb raises may be how it ends
+    door: Door[Verb] = Door(
+        "verbs", "verb", lambda thing: isinstance(thing, Verb), core, guard=lambda verb, label: verb
+    )
     verbs: dict[str, Verb] = {}
     for name in door:
         try:

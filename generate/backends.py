@@ -4,13 +4,13 @@ That is the recipe's backend, or what its method needs in its place.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from .. import models
 from ..config import BackendSection, ModelSection
 from ..config.model import BACKEND_TRAITS, BackendTraits
-from ..doors import Door, blamed
+from ..doors import Door, guarded, guarded_call, guarded_fields
 from ..errors import PluginError
 from ..fairness.content_tokens import VERSION
 from ..models.dates import signed_date
@@ -79,12 +79,6 @@ def _vllm(section: BackendSection, model: ModelSection, adapter: Path | None, si
 
 
 OPENERS = {"vllm": _vllm, "transformers": _transformers, "scripted": _scripted}
-BACKENDS: Door[BackendKind] = Door(
-    "backends",
-    "backend",
-    lambda thing: isinstance(thing, BackendKind),
-    {name: BackendKind(opener, BACKEND_TRAITS[name]) for name, opener in OPENERS.items()},
-)
 
 
 def open_backend(section: BackendSection, model: ModelSection, adapter: Path | None = None) -> Backend:
@@ -96,13 +90,7 @@ def open_backend(section: BackendSection, model: ModelSection, adapter: Path | N
         RecipeError: the engine needs more GPUs than there are.
         PluginError: it is another package's, and cannot be opened.
     """
-    kind, signature = BACKENDS[section.backend], backend_signature(section, model, adapter)
-    package = BACKENDS.package(section.backend)
-    if package is None:
-        return kind.open(section, model, adapter, signature)
-    label = f"backend {section.backend!r} of package {package}"
-    with blamed(label):
-        return PackagedBackend(kind.open(section, model, adapter, signature), label)
+    return BACKENDS[section.backend].open(section, model, adapter, backend_signature(section, model, adapter))
 
 
 class PackagedBackend:
@@ -110,13 +98,14 @@ class PackagedBackend:
 
     Args:
         backend: of the package.
-        label: whose it is, in words.
+        label: of its kind.
     """
 
     def __init__(self, backend: Backend, label: str) -> None:
-        self._backend, self._whose = backend, label
+        self._backend, self._label = guarded(backend, label), label
         self.signature = backend.signature
         self.usage = backend.usage
+        self.close = self._backend.close
 
     def complete(self, asks: Sequence[Ask]) -> list[Reply]:
         """One reply for each ask, in order.
@@ -124,19 +113,27 @@ class PackagedBackend:
         Raises:
             PluginError: the package's code raised, or gave anything else.
         """
-        with blamed(self._whose):
-            replies = self._backend.complete(asks)
+        replies: object = self._backend.complete(asks)
         if not isinstance(replies, list | tuple) or len(replies) != len(asks):
             amount = len(replies) if isinstance(replies, list | tuple) else type(replies).__name__
-            raise PluginError(f"{self._whose} gave {amount} for {len(asks)} asks; return a list with a Reply for each")
+            raise PluginError(f"{self._label} gave {amount} for {len(asks)} asks; return a list with a Reply for each")
         if mistake := next((wrong for reply in replies if (wrong := reply_mistake(reply))), None):
-            raise PluginError(f"{self._whose} gave {mistake}")
+            raise PluginError(f"{self._label} gave {mistake}")
         return list(replies)
 
-    def close(self) -> None:
-        """Give the model's memory back."""
-        with blamed(self._whose):
-            self._backend.close()
+
+def _guarded_kind(kind: BackendKind, label: str) -> BackendKind:
+    kind = guarded_fields(kind, label)
+    return replace(kind, open=guarded_call(lambda *opening: PackagedBackend(kind.open(*opening), label), label))
+
+
+BACKENDS: Door[BackendKind] = Door(
+    "backends",
+    "backend",
+    lambda thing: isinstance(thing, BackendKind),
+    {name: BackendKind(opener, BACKEND_TRAITS[name]) for name, opener in OPENERS.items()},
+    guard=_guarded_kind,
+)
 
 
 def backend_signature(section: BackendSection, model: ModelSection, adapter: Path | None = None) -> str:
@@ -144,11 +141,8 @@ def backend_signature(section: BackendSection, model: ModelSection, adapter: Pat
     if section.backend == "scripted":
         return "scripted:copy_a_sentence"
     own, package = BACKENDS[section.backend].signature, BACKENDS.package(section.backend)
-    if own is not None and package is None:
-        return own(section, model, adapter)
     if own is not None:
-        with blamed(f"backend {section.backend!r} of package {package}"):
-            return f"{own(section, model, adapter)}|{package}"
+        return "|".join(filter(None, (own(section, model, adapter), package)))
     files = models.signature(model.name, model.revision, adapter)
     parts = [files, model.dtype, section.backend, package, *prompt_parts(section, model)]
     return "|".join(filter(None, parts))

@@ -1,8 +1,9 @@
 """The methods by name: those of the core, and what packages bring."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
-from ..doors import Door, blamed
+from ..doors import Door, guarded_fields
 from ..errors import PluginError
 from . import python_method, zero_shot
 from .backend import Reply, reply_mistake
@@ -12,21 +13,19 @@ CORE: dict[str, Method] = {
     "zero-shot": zero_shot.ZERO_SHOT,
     "python": python_method.PYTHON,
 }
-METHODS: Door[Method] = Door("methods", "method", lambda thing: isinstance(thing, Method), CORE)
 
 
-def packaged_replies(job: Job, package: str) -> list[list[Reply]]:
-    """The replies of another package's method, one for each draw of each request.
+def _guarded_method(method: Method, label: str) -> Method:
+    """A method of another package, which gives a reply for each draw of each request, or an error."""
+    method = guarded_fields(method, label)
 
-    Raises:
-        PluginError: it raised something or gave anything else.
-    """
-    label = f"method {job.method!r} of package {package}"
-    with blamed(label):
-        replies = METHODS[job.method].summarise(job)
-    if mistake := next(_mistakes(job, replies), None):
-        raise PluginError(f"{label} {mistake}")
-    return replies
+    def summarise(job: Job) -> list[list[Reply]]:
+        replies = method.summarise(job)
+        if mistake := next(_mistakes(job, replies), None):
+            raise PluginError(f"{label} {mistake}")
+        return replies
+
+    return replace(method, summarise=summarise)
 
 
 def _mistakes(job: Job, replies: object) -> Iterator[str]:
@@ -46,3 +45,6 @@ def _mistakes(job: Job, replies: object) -> Iterator[str]:
         for reply in row:
             if mistake := reply_mistake(reply):
                 yield f"gave {mistake} for request {request.id!r}"
+
+
+METHODS: Door[Method] = Door("methods", "method", lambda thing: isinstance(thing, Method), CORE, guard=_guarded_method)

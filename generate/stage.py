@@ -35,7 +35,7 @@ from .backend import ANOTHER_MODEL, READ_IN_PART, Backend, Usage
 from .backends import NO_MODEL, open_backend_of, signature_of
 from .batches import FinishedBatch, JournalContents, JournalLine, batch_name
 from .method import AGAIN, Draw, DrawnReply, Job, draw_seed, draws
-from .methods import METHODS, packaged_replies
+from .methods import METHODS
 from .replicas import generate_apart, is_apart
 from .reply_text import THOUGHT, TRAILING
 from .requests import Requests, refuse_fixed_documents
@@ -258,8 +258,7 @@ def make_batch(
     recipe = phase.recipe
     seeds = [[draw_seed(recipe.name, recipe.seed, phase.name, r.id, draw) for draw in order] for r in requests]
     job, method = Job(phase.method, backend, requests, order, seeds, recipe), METHODS[phase.method]
-    package = METHODS.package(phase.method)
-    replies = method.summarise(job) if package is None else packaged_replies(job, package)
+    replies = method.summarise(job)
     candidates: list[Candidate] = []
     failures: list[Failure] = []
     for (request, drawn), row in zip(job.drawn(), replies, strict=True):

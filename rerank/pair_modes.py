@@ -2,11 +2,11 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from ..config.pair_modes import PAIR_RULES, PairRules
-from ..doors import Door, blamed
+from ..doors import Door, guarded, guarded_fields
 from ..records import CandidateGroup, Judgement, PreferencePair, SummaryRequest
 from ..runfolder.phases import Phase
 
@@ -33,8 +33,15 @@ class PairMode:
     pairer: Callable[[Phase], Pairer]
 
 
+def _guarded_mode(mode: PairMode, label: str) -> PairMode:
+    mode = guarded_fields(mode, label)
+    return replace(mode, pairer=lambda phase: guarded(mode.pairer(phase), label))
+
+
 # ways of packages alone; those of the core are in `pairs`
-PAIR_MODES: Door[PairMode] = Door(PAIR_RULES.name, "way to choose pairs", lambda thing: isinstance(thing, PairMode))
+PAIR_MODES: Door[PairMode] = Door(
+    PAIR_RULES.name, "way to choose pairs", lambda thing: isinstance(thing, PairMode), guard=_guarded_mode
+)
 
 
 def open_pairer(phase: Phase) -> Pairer | None:
@@ -43,32 +50,5 @@ def open_pairer(phase: Phase) -> Pairer | None:
     Raises:
         PluginError: the way is another package's, and cannot begin.
     """
-    mode = phase.recipe.pairs.mode
-    if phase.split != "train" or not phase.recipe.pairs.is_own:
-        return None
-    package = PAIR_MODES.package(mode)
-    if package is None:
-        return PAIR_MODES[mode].pairer(phase)
-    return _Blamed(PAIR_MODES[mode], phase, f"pairs.mode {mode!r} of package {package}")
-
-
-class _Blamed:
-    """A package's pairer, whose errors say whose it is."""
-
-    def __init__(self, mode: PairMode, phase: Phase, label: str) -> None:
-        self._label = label
-        with blamed(label):
-            self._pairer = mode.pairer(phase)
-
-    @property
-    def n_pairs(self) -> int:
-        with blamed(self._label):
-            return self._pairer.n_pairs
-
-    def take(self, request: SummaryRequest, group: CandidateGroup, judgements: Sequence[Judgement]) -> Counter[str]:
-        with blamed(self._label):
-            return self._pairer.take(request, group, judgements)
-
-    def pairs(self, groups: Iterable[CandidateGroup]) -> Iterator[PreferencePair]:
-        with blamed(self._label):
-            yield from self._pairer.pairs(groups)
+    pairs = phase.recipe.pairs
+    return PAIR_MODES[pairs.mode].pairer(phase) if phase.split == "train" and pairs.is_own else None

@@ -8,7 +8,7 @@ import pytest
 from made_packages import install
 
 from evenhand import doors
-from evenhand.doors import Door
+from evenhand.doors import Door, guarded
 from evenhand.errors import PluginError
 
 ROOT = Path(__file__).parents[1]
@@ -77,6 +77,55 @@ def test_what_cannot_be_had_is_said_with_its_package(bring, text, value, said):
     assert said in str(caught.value)
     # nothing else is the worse for it
     assert numbers(one=1)["one"] == 1
+
+
+CODE = """
+from dataclasses import dataclass
+from typing import Callable
+
+
+@dataclass(frozen=True)
+class Page:
+    said: Callable | None = None
+
+
+class Scorer:
+    low = 0
+
+    def rounds(self):
+        reply = yield "a"
+        raise KeyError(reply)
+
+
+@dataclass(frozen=True)
+class Kind:
+    open: Callable[[], Scorer] = Scorer
+    section: type = Scorer
+    page: Page = Page(lambda: 1 / 0)
+    none: Callable | None = None
+
+
+thing = Kind()
+"""
+
+
+def test_whatever_code_of_a_package_raises_says_whose_it_is_and_where(bring):
+    bring("kinds", [("kinds", "one", "kinds:thing")], CODE)
+    door = Door("kinds", "kind", bool)
+    kind, label = door["one"], door.label("one")
+    assert label == "kind 'one' of package kinds 1.0"
+    assert (kind.none, kind.section.__name__) == (None, "Scorer")
+    with pytest.raises(
+        PluginError, match=rf"^{label} raised ZeroDivisionError: division by zero \(.*kinds/__init__.py:2"
+    ):
+        kind.page.said()
+    scorer = guarded(kind.open(), label)
+    steps = scorer.rounds()
+    assert (scorer.low, hasattr(scorer, "high"), next(steps)) == (0, False, "a")
+    with pytest.raises(PluginError, match=rf"^{label} raised KeyError: 'b' "):
+        steps.send("b")
+    with pytest.raises(PluginError, match=r"raised TypeError: Scorer\(\) takes no arguments"):
+        kind.open(wide=True)
 
 
 def test_a_name_belongs_to_one_package(bring):

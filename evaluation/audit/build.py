@@ -1,12 +1,13 @@
 """All numbers, tests and examples of an audit."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from ...doors import blamed, guarded_fields
 from ...errors import DataError, PluginError
 from ...extras import installed_versions
 from ...fairness.groups.masses import Unscored
@@ -25,7 +26,7 @@ from .contents import (
     Representation,
     ValueNote,
 )
-from .families import CORE, MEASURES, of_package
+from .families import CORE, MEASURES
 from .figures import NO_SUMMARY, NO_WORD, Bools, Family, Figures, Measured, bounds_of, most
 from .findings import representation, system_note, title
 from .gaps import Key
@@ -131,18 +132,15 @@ def _represented(numbers: Sequence[AuditNumber], attribute: str, name: Name) -> 
 
 def _measure(family: Family, corpus: AuditInput, progress: Progress | None) -> Iterator[Measured]:
     """What the family finds, set by set with all systems together, so that a set's documents are read once."""
-    items = [corpus.items(system) for system in corpus.systems]
+    label, items = MEASURES.label(family.name), [corpus.items(system) for system in corpus.systems]
     by_system: list[list[Any]] = [[] for _ in corpus.systems]
     for start in range(0, len(corpus.sets), BATCH):
         rows = range(start, min(start + BATCH, len(corpus.sets)))
         batch = [item for row in rows for summaries in items if (item := summaries[row]) is not None]
-        with of_package(family.name, f"sets {corpus.sets[rows[0]].id!r} to {corpus.sets[rows[-1]].id!r}"):
-            results = family.measure(batch)
-            if len(results) != len(batch):
-                raise PluginError(
-                    f"measure {family.name!r} gives {len(results):,} answers for {len(batch):,} summaries; mend the package that "
-                    "brings it"
-                )
+        results = family.measure(batch)
+        if not isinstance(results, Sequence | np.ndarray) or len(results) != len(batch):
+            amount = f"{len(results):,} answers" if isinstance(results, Sized) else type(results).__name__
+            raise PluginError(f"{label} gives {amount} for {len(batch):,} summaries")
         answers = iter(results)
         for row in rows:
             for place, summaries in enumerate(items):
@@ -150,10 +148,11 @@ def _measure(family: Family, corpus: AuditInput, progress: Progress | None) -> I
         if progress:
             progress(family.name, rows.stop, len(corpus.sets))
     for system, of_system in zip(corpus.systems, by_system, strict=True):
-        with of_package(family.name, f"all summaries of {system.label}"):
-            figures = family.figures(of_system)
-            if family.name not in CORE:
-                refuse_unfit(family.name, MEASURES[family.name].numbers, figures, len(of_system))
+        figures = family.figures(of_system)
+        if family.name not in CORE:
+            figures = guarded_fields(figures, label)
+            with blamed(label):
+                refuse_unfit(label, MEASURES[family.name].numbers, figures, len(of_system))
         yield Measured(family, system.label, tuple(of_system), figures)
 
 
@@ -201,10 +200,8 @@ def _sentence(measurement: Measured, kind: NumberKind, value: float | None) -> s
     """What an aggregate means, or why it is undefined."""
     if value is None:
         return f"Undefined: {measurement.figures.undefined}."
-    with of_package(measurement.family.name, f"what {kind.name!r} means"):
-        return measurement.family.sentence(
-            kind, f"{100 * value:.1f}" if kind.is_share else f"{value:.3f}", measurement.figures
-        )
+    point = f"{100 * value:.1f}" if kind.is_share else f"{value:.3f}"
+    return measurement.family.sentence(kind, point, measurement.figures)
 
 
 def _value_notes(corpus: AuditInput) -> Iterator[ValueNote]:
@@ -296,8 +293,7 @@ def take_apart(
     for example in chosen(measured.figures, n, named):
         item = items[example.place]
         assert item is not None, "a set without summary has no unfairness"
-        with of_package(measured.family.name, f"an example of set {item.id!r}"):
-            taken_apart = measured.family.example(item, measured.answers[example.place], example.left_out)
+        taken_apart = measured.family.example(item, measured.answers[example.place], example.left_out)
         if example.of is not None:
             by = f" ({measured.family.by})" if measured.family.by else ""
             measure = f"gap of {_name_of(example.of, measured.family, corpus)} to what is expected of this summary{by}"

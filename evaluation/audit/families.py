@@ -1,10 +1,9 @@
 """The families of measures of an audit: the core's own, and those that packages bring by the door `evenhand.measures`."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
 
 from ...config.fairness import EntailerSection, MatcherSection
-from ...doors import Door
+from ...doors import Door, guarded
 from ...errors import DataError, MissingExtra, PluginError
 from ...extras import need
 from ...judges.measures import open_entailer, open_matcher
@@ -16,7 +15,6 @@ from .family import Arrangement, FamilyKind, Opening, Tool, Tools
 from .figures import Family
 from .input import AuditInput
 from .kinds import SHARES, NumberKind
-from .package_checks import blamed
 from .plan import AuditPlan, usual_entailer
 
 # in the order of every page and file
@@ -139,19 +137,14 @@ def _opened(corpus: AuditInput, plan: AuditPlan, tools: Tools) -> Iterator[Famil
         if name in plan.measures:
             kind = MEASURES[name]
             need_all(kind, name)
-            with of_package(name, "documents"):
-                family = kind.open(Opening(name, corpus, plan, tools, plan.options.get(name, kind.options())))
+            label = MEASURES.label(name)
+            family = kind.open(Opening(name, label, corpus, plan, tools, plan.options.get(name, kind.options())))
             if not isinstance(family, Family) or family.name != name:
                 raise PluginError(
-                    f"measure {name!r} is opened as {type(family).__name__} {getattr(family, 'name', '')!r}, which is no family "
+                    f"{label} is opened as {type(family).__name__} {getattr(family, 'name', '')!r}, which is no family "
                     "of that name; see docs/plugins.md for what a family must have"
                 )
-            yield family
-
-
-def of_package(name: str, subject: str) -> AbstractContextManager[None]:
-    """Where code of a family runs: what a package's raises is said in one message, see `package_checks.blamed`."""
-    return nullcontext() if name in CORE else blamed(name, subject)
+            yield guarded(family, label) if MEASURES.package(name) else family
 
 
 def need_all(kind: FamilyKind, name: str) -> None:

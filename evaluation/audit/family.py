@@ -47,8 +47,9 @@ class Tools:
 class Opening:
     """What a family is opened with."""
 
-    # of the family
+    # of the family, and as messages name it, with its package
     name: str
+    label: str
     audited: AuditInput
     plan: AuditPlan
     tools: Tools

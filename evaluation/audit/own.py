@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ...doors import blamed
 from ...errors import PluginError
 from ...fairness.groups.coverage import over
 from ...fairness.groups.masses import EMPTY_SUMMARY, Unscored
@@ -21,7 +22,6 @@ from ...storage import file_digest
 from .family import FamilyKind, FamilyPage, Opening, Wording
 from .figures import Figures, Floats, reasons
 from .kinds import Measure, NumberKind, Quantity, TakenApart
-from .package_checks import blamed
 
 # a number, numbers by attribute value, or why there is none
 Score = Callable[[LabelledSummary], Any]
@@ -42,6 +42,8 @@ class OwnMeasure:
     """The family of a function."""
 
     name: str
+    # as messages name it
+    label: str
     kind: NumberKind
     score: Score
     # attribute values of the audit; () where the function gives one number
@@ -107,14 +109,14 @@ class OwnMeasure:
         assert not isinstance(numbers, str) and not isinstance(expected, str), "texts are reasons"
         if self.expected and numbers.keys() != expected.keys():
             raise PluginError(
-                f"measure {self.name!r}, set {item.id!r}: numbers are of {_names(numbers)}, and what is expected of "
+                f"{self.label}, set {item.id!r}: numbers are of {_names(numbers)}, and what is expected of "
                 f"{_names(expected)}; give both of the same values"
             )
         return OwnScore(numbers, expected)
 
     def _numbers(self, function: Score, item: LabelledSummary) -> dict[str | None, float] | str:
         """What the function gives by value, or why it gives nothing."""
-        with blamed(self.name, f"set {item.id!r}"):
+        with blamed(f"{self.label}, set {item.id!r},"):
             answer = function(item)
         if answer is None or isinstance(answer, str):
             return answer or NO_NUMBER
@@ -135,7 +137,7 @@ class OwnMeasure:
 
     def _error(self, item: LabelledSummary, answer: object, wanted: str) -> PluginError:
         return PluginError(
-            f"measure {self.name!r}, set {item.id!r}: gives {str(answer)[:80]!r} ({type(answer).__name__}), and must give "
+            f"{self.label}, set {item.id!r}: gives {str(answer)[:80]!r} ({type(answer).__name__}), and must give "
             f"{wanted}, or a text that says why there is none"
         )
 
@@ -179,7 +181,7 @@ def own_measure(
 
     def opened(opening: Opening) -> OwnMeasure:
         values = opening.audited.values if by_value else ()
-        return OwnMeasure(opening.name, kind, score, values, expected, null, means)
+        return OwnMeasure(opening.name, opening.label, kind, score, values, expected, null, means)
 
     wording = Wording(
         "measured", "lower", "higher", f"in {kind.name} than by {null}",

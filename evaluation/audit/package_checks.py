@@ -1,46 +1,23 @@
-"""Families of packages: what their code raises is one message, and what they give must hold together."""
+"""Families of packages: what they give must hold together."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 
 import numpy as np
 
-from ...errors import EvenhandError, PluginError
+from ...errors import PluginError
 from ...resampling import NOISE
 from .figures import Figures
 from .kinds import NumberKind
 
 
-@contextmanager
-def blamed(family: str, subject: str) -> Iterator[None]:
-    """Where code of a package runs: whatever it raises ends in one message.
-
-    Args:
-        family: whose code it is.
-        subject: it is run for: "set 'a'".
-
-    Raises:
-        PluginError: it raised something, or would have ended the process.
-    """
-    try:
-        yield
-    except EvenhandError:
-        raise
-    except (Exception, SystemExit) as error:
-        raise PluginError(
-            f"measure {family!r}, {subject}: {type(error).__name__}: {error}; mend the package that brings it, or leave it out "
-            "of --measures"
-        ) from error
-
-
-def refuse_unfit(family: str, kinds: Sequence[NumberKind], figures: object, n_sets: int) -> None:
+def refuse_unfit(label: str, kinds: Sequence[NumberKind], figures: object, n_sets: int) -> None:
     """Refuse figures of a package that do not hold together, of which numbers would be made that nobody gave.
 
     Raises:
         PluginError: something has another shape than it must have, is not finite, or is a share beyond 0 and 1.
     """
     if not isinstance(figures, Figures):
-        raise PluginError(f"measure {family!r} gives {type(figures).__name__} and no Figures; see docs/plugins.md")
+        raise PluginError(f"{label} gives {type(figures).__name__} and no Figures; see docs/plugins.md")
     n = len(figures.quantities)
     columns = np.asarray(figures.columns)
     numbers = figures.all_sets() if columns.ndim == 2 and columns.shape[0] == n_sets else np.zeros(0)
@@ -64,4 +41,4 @@ def refuse_unfit(family: str, kinds: Sequence[NumberKind], figures: object, n_se
         if quantity.kind.is_share and not np.isnan(number) and not low - NOISE <= number <= 1 + NOISE:
             wrong.append(f"{quantity.kind.name!r} is a share, and {number:g} is none")
     if wrong:
-        raise PluginError(f"measure {family!r}: {'; '.join(wrong)}; mend the package that brings it")
+        raise PluginError(f"{label}: {'; '.join(wrong)}")

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ...config.section import Section
-from ...doors import Door, blamed
+from ...doors import Door
 from ...resampling import Bootstrap
 from .contents import AuditNumber
 from .family import CommandOption
@@ -38,6 +38,4 @@ def supplementary(measured: Sequence[Measured], corpus: AuditInput, plan: AuditP
     for name, supplement in supplements().items():
         options = plan.options.get(name, supplement.options())
         if options != supplement.options():
-            with blamed(f"supplement {name!r}"):
-                numbers = tuple(supplement.numbers(measured, corpus, plan.bootstrap, options))
-            yield from numbers
+            yield from supplement.numbers(measured, corpus, plan.bootstrap, options)

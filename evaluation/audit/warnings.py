@@ -18,7 +18,7 @@ from ..pages.words import joined
 from .cells import TOO_NARROW, is_too_narrow
 from .contents import Audit, AuditNumber, SystemNote
 from .coverage import TOO_FEW_UNITS, Covered
-from .families import MEASURES, of_package
+from .families import MEASURES
 from .figures import NO_WORD, Measured
 from .input import AuditInput
 from .kinds import AUC, BUR, COVERAGE_PARITY, SHORTFALL, SOF, UER
@@ -47,9 +47,7 @@ def warnings(
     yield from _left_out(measured)
     yield from _of_no_level(measured)
     for measurement in measured:
-        with of_package(measurement.family.name, "its warnings"):
-            messages = tuple(MEASURES[measurement.family.name].page.warnings(measurement, plan.least_group))
-        yield from messages
+        yield from MEASURES[measurement.family.name].page.warnings(measurement, plan.least_group)
     scored = {
         (measurement.family.name, measurement.system) for measurement in measured if measurement.figures.scored.any()
     }

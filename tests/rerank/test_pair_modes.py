@@ -92,7 +92,8 @@ def test_what_a_way_raises_says_whose_it_is(bring):
     bring("mine")
     pairer = open_pairer(phase("mine"))
     with pytest.raises(
-        PluginError, match=r"pairs\.mode 'mine' of package ways 1\.0 raised KeyError: 'side' \(.*ways/__init__\.py:13\)"
+        PluginError,
+        match=r"way to choose pairs 'mine' of package ways 1\.0 raised KeyError: 'side' \(.*ways/__init__\.py:13\)",
     ):
         pairer.take(None, None, [])
     bring("mine", begin="self.x = 1 / 0")

@@ -180,9 +180,9 @@ def test_values_are_named_where_the_measure_says_what_would_be_expected(bring, t
     [
         (
             "raise ValueError('no such word')",
-            "measure 'questions', set 'set-0': ValueError: no such word; mend the package",
+            r"measure 'questions' of package mine 1\.0, set 'set-0', raised ValueError: no such word \(.*mine/__init__\.py:6\)",
         ),
-        ("raise SystemExit(0)", "measure 'questions', set 'set-0': SystemExit: 0"),
+        ("raise SystemExit(0)", "set 'set-0', raised SystemExit: 0"),
         ("return [0.5]", r"set 'set-0': gives '\[0.5\]' \(list\), and must give numbers"),
         ("return {'left': 0.5}", "must give a number"),
         ("return True", "must give numbers"),
@@ -382,8 +382,16 @@ def test_an_option_that_is_taken_is_told(bring, option):
     ("change", "said"),
     [
         ({"answers": "items[1:]"}, "gives 11 answers for 12 summaries"),
-        ({"answers": "None"}, "measure 'questions', sets 'set-0' to 'set-11': TypeError"),
-        ({"answers": "1 / 0"}, "ZeroDivisionError"),
+        ({"answers": "None"}, r"measure 'questions' of package mine 1\.0 gives NoneType for 12 summaries"),
+        (
+            {"answers": "1 / 0"},
+            r"measure 'questions' of package mine 1\.0 raised ZeroDivisionError: .*mine/__init__\.py",
+        ),
+        (
+            {"figures": "Figures(**made | {'reduce': lambda sums: 1 / 0})"},
+            r"package mine 1\.0 raised ZeroDivisionError",
+        ),
+        ({"figures": "Figures(**made | {'left_out': None})"}, r"package mine 1\.0 raised TypeError"),
         ({"figures": "None"}, "gives NoneType and no Figures"),
         (
             {"figures": "Figures(**made | {'columns': np.ones((3, 2))})"},
@@ -472,7 +480,7 @@ def test_what_a_supplement_raises_says_whose_it_is(bring, tmp_path):
     files = (("made", write_summaries(tmp_path / "made.jsonl", SUMMARIES)),)
     corpus = read_input(AuditFiles(documents, ATTRIBUTE, summaries=files))
     request = ask({"measures": "value-shares", "matcher": "words", "resamples": 100, "twice": True})
-    with pytest.raises(PluginError, match="supplement 'halves' raised TypeError"):
+    with pytest.raises(PluginError, match=r"supplement 'halves' of package mine 1\.0 raised TypeError"):
         run_audit(request, lambda: corpus, None)
 
 
