@@ -90,7 +90,7 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     measures: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME,NAME",
+            metavar="NAME,NAME|FILE.py:FUNCTION",
             rich_help_panel=MEASURES,
             help="value-shares (BUR, UER, AUC, SOF), coverage (Equal Coverage, Coverage Parity), order (room by place), tone "
             "(how it speaks of each value), opinions (needs networkx), word-lists (words of men and women, or of --word-lists), "

@@ -27,6 +27,8 @@ class CallForm(NamedTuple):
     is_batch: bool
     # whether the function is a generator of prompts, which gets their replies, and not one that returns a number
     has_steps: bool = False
+    # whether the function returns a dict of numbers by name, and not one number
+    by_name: bool = False
 
 
 class Calling(NamedTuple):
@@ -131,7 +133,7 @@ def _called(call: Calling, arguments: dict[str, Any], n: int | None, replies: Se
         if call.form.has_steps:
             return [_step(value, replies)]
         if n is None:
-            return [_plain(value)]
+            return [_by_name(value) if call.form.by_name else _plain(value)]
         return _plain_batch(value, n)
     except (Exception, SystemExit) as error:
         name = "called sys.exit" if isinstance(error, SystemExit) else f"raised {type(error).__name__}"
@@ -185,6 +187,17 @@ def _plain(value: Any) -> Answer:
         return ["score", float(value)]
     except OverflowError:
         return ["fault", "the function returned a number beyond all floats", None]
+
+
+def _by_name(value: Any) -> Answer:
+    if not isinstance(value, Mapping):
+        if value is None or isinstance(value, str):
+            return _plain(value)
+        return ["fault", f"the function returned {_kind(value)} and no dict", shortened(value)]
+    numbers = {str(name): _plain(number) for name, number in value.items()}
+    fault = next((answer for answer in numbers.values() if answer[0] == "fault"), None)
+    # a name without a number is as one that is not there
+    return fault or ["numbers", {name: answer[1] for name, answer in numbers.items() if answer[0] == "score"}]
 
 
 def _kind(value: Any) -> str:

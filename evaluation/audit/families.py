@@ -10,7 +10,7 @@ from ...judges.measures import open_entailer, open_matcher
 from ...judges.measures.words import WordMatcher, open_word_matcher
 from ...judges.shared import SharedModels
 from ..gate.limits import fold
-from . import coverage, shares
+from . import coverage, own_file, shares
 from .family import Arrangement, FamilyKind, Opening, Tool, Tools
 from .figures import Family
 from .input import AuditInput
@@ -18,7 +18,7 @@ from .kinds import SHARES, NumberKind
 from .plan import AuditPlan, usual_entailer
 
 # in the order of every page and file
-CORE = {SHARES: shares.FAMILY, "coverage": coverage.FAMILY}
+CORE = {SHARES: shares.FAMILY, "coverage": coverage.FAMILY, own_file.PYTHON: own_file.FAMILY}
 MEASURES = Door("measures", "measure", lambda thing: isinstance(thing, FamilyKind), CORE)
 
 

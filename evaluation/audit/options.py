@@ -22,12 +22,16 @@ from ...storage import explained, listed, local_path
 from ...text import did_you_mean
 from .families import MEASURES, absent_measures, measure_names, need_all, those_using
 from .family import Arrangement, CommandOption, FamilyKind, Tool
+from .own_file import PYTHON, MeasureSection
 from .plan import AuditPlan
 from .supplements import SUPPLEMENTS, Supplement, supplements
 
 PARTS: dict[Tool, type[Section]] = {"matcher": MatcherSection, "entailer": EntailerSection}
 # those that have no model are not asked for one
 WITHOUT_MODEL = ("ngram", "words")
+
+# endings of what names a function in a file: of FILE.py:FUNCTION, and of a file with its keys
+CODE = (".py", ".yaml", ".yml")
 
 S = TypeVar("S", bound=Section)
 
@@ -50,8 +54,30 @@ def read_measures(text: str) -> tuple[str, ...]:
         family = next((measure for measure in known if called in MEASURES[measure].other_names), "")
         wrong = "no measure is named." if not unknown else f"measure {name!r} is not known{did_you_mean(name, known)}"
         wrong = f"{name!r} is one of {family!r}." if family else wrong
-        raise DataError(f"--measures {text!r}: {wrong} Measures are {', '.join(known)}")
+        raise DataError(f"--measures {text!r}: {wrong} Measures are {', '.join(shown_measures(known))}")
     return tuple(name for name in known if name in named)
+
+
+def shown_measures(names: Iterable[str]) -> list[str]:
+    """The measures as --measures names them."""
+    return ["FILE.py:FUNCTION" if name == PYTHON else name for name in names]
+
+
+def read_code(text: str) -> tuple[str, dict[str, Section]]:
+    """A list of measures in which "python" stands for the function in a file that it names, and that function's section.
+
+    Raises:
+        DataError: it names several, or one otherwise.
+        RecipeError: a YAML file with the keys of the section cannot be read, or is wrong.
+    """
+    parts = [part.strip() for part in text.split(",")]
+    code = [part for part in parts if Path(part.rpartition(":")[0] or part).suffix in CODE]
+    if PYTHON in parts:
+        raise DataError(f"--measures {text!r}: write FILE.py:FUNCTION in place of {PYTHON!r}")
+    if len(code) > 1:
+        raise DataError(f"--measures {text!r}: an audit takes one function in a file; take {code[1]} in another audit")
+    sections: dict[str, Section] = {PYTHON: _section("measures", *code, MeasureSection, None)} if code else {}
+    return ",".join(PYTHON if part in code else part for part in parts), sections
 
 
 def usual_measures() -> tuple[tuple[str, ...], tuple[str, ...]]:

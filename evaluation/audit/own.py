@@ -48,19 +48,13 @@ class OwnMeasure:
     score: Score
     # attribute values of the audit; () where the function gives one number
     values: tuple[str, ...]
-    expected: Score | None
-    null: str
-    means: str
-
-    by = ""
-
-    @property
-    def signature(self) -> str:
-        """Name and bytes of the modules whose functions are called."""
-        called = [
-            f"{function.__module__}:{_file_digest(function)}" for function in (self.score, self.expected) if function
-        ]
-        return "|".join((self.name, *dict.fromkeys(called), *(["by value"] if self.values else []), "v:1"))
+    # everything that the numbers depend on besides documents and summaries
+    signature: str
+    by: str = ""
+    expected: Score | None = None
+    null: str = ""
+    # of the mean, with "{point}"
+    means: str = ""
 
     def measure(self, items: Sequence[LabelledSummary]) -> list[OwnScore | Unscored]:
         """What the function gives for each."""
@@ -76,7 +70,7 @@ class OwnMeasure:
                     if side in answer.numbers:
                         columns[:, row, place] = 1.0, answer.numbers[side], answer.expected.get(side, 0.0)
         return Figures(
-            quantities=tuple(Quantity(Measure(self.kind), side) for side in sides),
+            quantities=tuple(Quantity(Measure(self.kind, self.by), side) for side in sides),
             columns=np.hstack([*columns]),
             reduce=lambda sums: self._means(sums, 1),
             rests_on=columns[0] > 0,
@@ -181,7 +175,12 @@ def own_measure(
 
     def opened(opening: Opening) -> OwnMeasure:
         values = opening.audited.values if by_value else ()
-        return OwnMeasure(opening.name, opening.label, kind, score, values, expected, null, means)
+        # name and bytes of the modules whose functions are called
+        called = [f"{function.__module__}:{_file_digest(function)}" for function in (score, expected) if function]
+        signature = "|".join((opening.name, *dict.fromkeys(called), *(["by value"] if values else []), "v:1"))
+        return OwnMeasure(
+            opening.name, opening.label, kind, score, values, signature, expected=expected, null=null, means=means
+        )
 
     wording = Wording(
         "measured", "lower", "higher", f"in {kind.name} than by {null}",

@@ -26,7 +26,16 @@ from .families import MEASURES, absent_measures, families, idle_measures, measur
 from .figures import Family
 from .input import AuditInput
 from .named import AUDIT_PAGE
-from .options import arrangements, own_options, read_measures, read_own_options, read_sections, usual_measures
+from .options import (
+    arrangements,
+    own_options,
+    read_code,
+    read_measures,
+    read_own_options,
+    read_sections,
+    shown_measures,
+    usual_measures,
+)
 from .plan import AuditPlan, read_target
 from .report import AUDIT, key_of, write_audit
 from .supplements import SUPPLEMENTS
@@ -96,6 +105,7 @@ def ask(options: Mapping[str, Any], files: Collection[str] = ()) -> AuditMeasure
         if not isinstance(settings.get(name, ""), str):
             raise DataError(f"audit: {name} is {settings[name]!r}; write it as text, as the command line has it")
     named = settings.pop("measures", None)
+    named, code = (None, {}) if named is None else read_code(named)
     measures, notes = usual_measures() if named is None else (read_measures(named), ())
     for error in (*absent_measures().values(), *SUPPLEMENTS.broken().values()):
         logger.warning("%s", error)
@@ -112,7 +122,7 @@ def ask(options: Mapping[str, Any], files: Collection[str] = ()) -> AuditMeasure
             raise DataError(f"--{option} has no effect without measure {measure!r}; add it to --measures")
     matcher, entailer, models = (settings.pop(name, None) for name in OPENED)
     sections = read_sections(measures, matcher, entailer, [models] if isinstance(models, str) else models or ())
-    return AuditMeasures(measures, *sections, notes, read_own_options(measure_options, measures), settings)
+    return AuditMeasures(measures, *sections, notes, read_own_options(measure_options, measures) | code, settings)
 
 
 def _refuse_single(corpus: AuditInput, measures: Sequence[str]) -> None:
@@ -127,7 +137,9 @@ def _refuse_single(corpus: AuditInput, measures: Sequence[str]) -> None:
     )
     lacking = ("values", "documents") if single else ("values",)
     if idle := idle_measures(measures, lacking) if why else []:
-        measurable = [name for name in measure_names() if name not in idle_measures(measure_names(), lacking)]
+        measurable = shown_measures(
+            name for name in measure_names() if name not in idle_measures(measure_names(), lacking)
+        )
         remedy = "put documents of one topic into one set" if single else "name another --attribute"
         raise DataError(
             f"{corpus.documents}: {why}, so {joined(idle)} {'has' if len(idle) == 1 else 'have'} nothing to compare; {remedy}, "

@@ -287,7 +287,8 @@ def fairest(audit: Audit) -> str:
     """Which value of the measures is fair."""
     unknown = dict.fromkeys(n.kind.name for n in audit.aggregates if not MEASURES[n.family].page.zero_is_fair)
     sentences = [f"0 is fair{f', but for {joined(list(unknown))}, of which that is not known' if unknown else ''}."]
-    if unknown and len(unknown) == len({n.kind.name for n in audit.aggregates}):
+    any_zero = any(MEASURES[note.family].page.zero_is_fair for note in audit.measures)
+    if len(unknown) == len({n.kind.name for n in audit.aggregates}) and (unknown or not any_zero):
         sentences = ["Which number is fair is not known."]
     if any(n.kind == AUC for n in audit.aggregates) and audit.options["mode"] != "paper":
         sentences.append(

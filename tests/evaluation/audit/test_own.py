@@ -434,7 +434,9 @@ def test_what_a_plug_in_brings_is_refused_where_it_is_deleted(tmp_path, monkeypa
     monkeypatch.setattr(doors, "PLUGINS", tmp_path)
     _forget()
     assert ask({}).measures == ("value-shares", "coverage")
-    with pytest.raises(DataError, match=r"measure .opinions. is not known\. Measures are value-shares, coverage$"):
+    with pytest.raises(
+        DataError, match=r".opinions. is not known\. Measures are value-shares, coverage, FILE\.py:FUNCTION$"
+    ):
         read_measures("opinions")
     for option, value in (("word_lists", "lists.yaml"), ("tone", "vader"), ("bounds", True), ("published", True)):
         with pytest.raises(DataError, match=f"option '{option}' is not known"):
