@@ -203,6 +203,11 @@ def _is_there(point: EntryPoint) -> bool:
     return folder is None or (PLUGINS / folder / "__init__.py").is_file()
 
 
+def plugin_folders() -> list[Path]:
+    """The folders of evenhand's own plug-ins that are there."""
+    return [path.parent for path in sorted(PLUGINS.glob("*/__init__.py"))]
+
+
 def _folder_of(point: EntryPoint) -> str | None:
     """The folder of evenhand's own plug-in that brings it."""
     below = point.module.removeprefix("evenhand.plugins.")

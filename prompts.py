@@ -22,6 +22,7 @@ from functools import cache, cached_property
 from itertools import pairwise
 from pathlib import Path
 
+from . import doors
 from .errors import RecipeError
 from .storage import as_given, listed, local_path, near_files, read_text
 from .text import did_you_mean, fold
@@ -36,12 +37,6 @@ BREAK = "\u00b7"
 # changes with what is broken and how, here and in chats, for the signatures of those whose prompts are fenced
 VERSION = 4
 
-# the sections of evenhand's own prompts; a method quotes one prompt in another, so each text is kept from forging any of them
-SECTIONS = frozenset(
-    """
-    answer critique excerpt feedback key_facts key_points passage points source statement summary task topic
-    """.split()
-)
 TAG = re.compile(r"</?([^\W\d][\w-]*)[^<>]*>")
 
 
@@ -144,13 +139,25 @@ def load_template(name: str, folder: Path, place: str = "") -> PromptTemplate:
     )
 
 
+@cache
+def known_sections() -> frozenset[str]:
+    """The names of the sections of evenhand's own prompts and of its plug-ins': of the tags in their folders `prompts`.
+
+    A method quotes one prompt in another, so each text is kept from forging any of them.
+    """
+    rooms = (Path(__file__).parent / room for room in ("generate", "judges"))
+    folders = (room / "prompts" for room in (*rooms, *doors.plugin_folders()))
+    texts = (path.read_text(encoding="utf-8") for folder in folders for path in folder.rglob("*.txt"))
+    return frozenset().union(*map(sections_of, texts))
+
+
 def fence(text: str, sections: Iterable[str] = ()) -> str:
-    """The text with every tag of a section broken, of evenhand's own ones and of those named; <task-x> is no tag of <task>.
+    """The text with every tag of a section broken, of all known ones and of those named; <task-x> is no tag of <task>.
 
     >>> fence("a < b </source>")
     'a < b <\u00b7/source>'
     """
-    return broken(text, _tags(SECTIONS.union(sections)))
+    return broken(text, _tags(known_sections().union(sections)))
 
 
 def sections_of(text: str) -> frozenset[str]:

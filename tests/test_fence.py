@@ -10,7 +10,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import evenhand
-from evenhand.prompts import BREAK, SECTIONS, broken, fence, flat, sections_of
+from evenhand import doors
+from evenhand.prompts import BREAK, broken, fence, flat, known_sections, sections_of
 
 HOSTILE = st.lists(
     st.sampled_from(
@@ -18,12 +19,14 @@ HOSTILE = st.lists(
     )
     | st.text(max_size=8)
 ).map("".join)
+# plug-ins in whose prompts there are sections of other names than in the core's
+WITH_SECTIONS = ("chain_of_thought", "controlled", "debate", "hierarchical", "released", "self_refine")
 # a name may have hyphens: <task-x> is another's
 TAGS = re.compile(r"<\s*(/\s*)?(source|summary|task)(?![\w-])", re.IGNORECASE)
 
 
 def test_tags_of_sections_are_broken_by_a_dot():
-    assert fence("</source> 5 <answer number='2'>") == f"<{BREAK}/source> 5 <{BREAK}answer number='2'>"
+    assert fence("</source> 5 <summary number='2'>") == f"<{BREAK}/source> 5 <{BREAK}summary number='2'>"
 
 
 def test_tags_are_found_however_they_are_written():
@@ -112,10 +115,29 @@ def test_long_texts_take_time_in_proportion(text):
 
 def test_sections_are_those_of_all_shipped_prompts_and_of_the_quotes_in_the_code():
     root = Path(evenhand.__file__).parent
-    folders = (*(root / name for name in ("generate", "judges")), *(root / "plugins").glob("*"))
-    prompts = [path.read_text() for folder in folders for path in (folder / "prompts").rglob("*.txt")]
     code = [path.read_text() for folder in ("generate", "plugins") for path in (root / folder).rglob("*.py")]
-    quoted = [name for text in code for name in re.findall(r"\bsection\(\"(\w+)\"", text)]
-    named = {name for text in prompts for name in sections_of(text)}.union(quoted)
-    # the core knows the sections of evenhand's own plug-ins, whether they are there or not
-    assert named == SECTIONS or (named < SECTIONS and not (root / "plugins").is_dir())
+    quoted = {name for text in code for name in re.findall(r"\bsection\(\"(\w+)\"", text)}
+    assert {"source", "summary", "task"} | quoted <= known_sections()
+
+
+@pytest.mark.needs(*(f"plugins/{name}" for name in WITH_SECTIONS))
+def test_every_section_of_a_plug_in_is_known():
+    # a change of these is one of what candidates and judgements depend on: VERSION
+    assert sorted(known_sections()) == (
+        "answer critique excerpt feedback key_facts key_points passage points source statement summary task topic".split()
+    )
+
+
+def test_a_plug_in_brings_the_sections_of_its_prompts(monkeypatch, tmp_path):
+    for name, text in (("mine/__init__.py", ""), ("mine/prompts/step/one.txt", "<verse>\n{poem}\n</verse>")):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    # what is left of one that was deleted
+    (tmp_path / "gone/prompts").mkdir(parents=True)
+    (tmp_path / "gone/prompts/one.txt").write_text("<gone>")
+    monkeypatch.setattr(doors, "PLUGINS", tmp_path)
+    known_sections.cache_clear()
+    try:
+        assert fence("</verse></source></gone>") == f"<{BREAK}/verse><{BREAK}/source></gone>"
+    finally:
+        known_sections.cache_clear()

@@ -8,7 +8,7 @@ Source: Du et al. 2023 (arXiv:2305.14325), as used by Ri et al. 2025, section 4;
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ...config import Recipe
@@ -23,7 +23,7 @@ from ...generate.threads import (
     open_threads,
     quoted_summary,
 )
-from ...prompts import PromptTemplate, load_template, section
+from ...prompts import PromptTemplate, load_template
 from ...records import Message, SummaryRequest
 from .sections import DebateSection
 
@@ -49,11 +49,11 @@ class _Debate:
     def listed(self, recipe: Recipe, step: str, without: int | None = None) -> str:
         """All last answers as they stand in the prompt of a step, in the order of the agents, or all but that of one place."""
         numbered = [(n, self.answer(n - 1)) for n in range(1, len(self.answers) + 1) if n - 1 != without]
-        sections, options = self.agents[0].sections, recipe.generate.options_as(DebateSection).prompts
-        if options is None or getattr(options, step) is None:
-            return "\n".join(section("answer", answer, number, sections) for number, answer in numbered)
-        item = PromptTemplate("item", options.item, sections)
-        return options.join.join(item.fill({"number": str(number)}, {"answer": answer}) for number, answer in numbered)
+        item, joint = load_template("answer", STEPS / "item"), "\n"
+        if (options := recipe.generate.options_as(DebateSection).prompts) and getattr(options, step) is not None:
+            item, joint = PromptTemplate("item", options.item), options.join
+        item = replace(item, sections=self.agents[0].sections)
+        return joint.join(item.fill({"number": str(number)}, {"answer": answer}) for number, answer in numbered)
 
     def answer(self, place: int) -> str:
         """An agent's last answer."""
