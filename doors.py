@@ -219,3 +219,15 @@ def absent_names() -> dict[str, str]:
     """What evenhand's own plug-ins would bring that were deleted: its name -> the plug-in."""
     groups = (entry_points(group=group) for group in entry_points().groups if group.startswith("evenhand."))
     return {point.name: _folder_of(point) or "" for points in groups for point in points if not _is_there(point)}
+
+
+def absence(*names: str) -> str:
+    """What messages say behind a name that a deleted plug-in of evenhand's would bring; "" where none of the names is one."""
+    plugin = next((plugin for name in names if (plugin := absent_names().get(name))), None)
+    return f" (of the plug-in {plugin}, which is not here)" if plugin else ""
+
+
+def command(words: str) -> str:
+    """A command as messages recommend it, without "evenhand"; one of a plug-in that was deleted says so."""
+    verb, below, *_ = (*words.split(), "")
+    return f"`evenhand {words}`" + absence(verb, f"{verb}.{below}")

@@ -113,7 +113,7 @@ class PromptTemplate:
 def section(name: str, text: str, number: int | None = None, sections: Iterable[str] = ()) -> str:
     """A foreign text in tags that it cannot close; nor does it forge those of other sections, which are named."""
     begin = name if number is None else f'{name} number="{number}"'
-    return f"<{begin}>\n{fence(text, sections)}\n</{name}>"
+    return f"<{begin}>\n{fence(text, (name, *sections))}\n</{name}>"
 
 
 def load_template(name: str, folder: Path, place: str = "") -> PromptTemplate:

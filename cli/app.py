@@ -268,7 +268,7 @@ CORE: dict[str, Verb] = {
     "compare": Verb(
         compare,
         RUNS,
-        "Example: evenhand compare recipes/methods/zero-shot.yaml recipes/methods/debate.yaml --out runs/methods",
+        "Example: evenhand compare recipes/methods/zero-shot.yaml recipes/methods/rerank.yaml --out runs/methods",
     ),
     "export": Verb(exporting.export, RUNS, exporting.EXAMPLE, at_end=True),
     "accelerate": Verb(recipes.accelerate, RUNS, "Example: evenhand accelerate zero2"),

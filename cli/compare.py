@@ -35,7 +35,7 @@ def compare(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has 
         typer.Option(
             metavar="KEY=VALUE,VALUE",
             callback=single_keys("--over"),
-            help="Run once for each value, in the recipes that have the key's section: --over generate.debate.agents=2,3,5.",
+            help="Run once for each value, in the recipes that have the key's section: --over seed=1,2,3.",
         ),
     ] = None,
     budgets: Annotated[
@@ -46,7 +46,7 @@ def compare(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has 
         ),
     ] = "",
     rounds: Annotated[
-        bool, typer.Option("--rounds", help="Show self-refine and debate after each of their rounds, from one run.")
+        bool, typer.Option("--rounds", help="Show methods that ask in rounds after each of them, from one run.")
     ] = False,
     fail_if: FailIf = None,
     profile: Profile = None,

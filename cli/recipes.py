@@ -19,7 +19,7 @@ from .verbs import Verbs
 app = Verbs(
     help="The recipes that come with evenhand: what each is for, what it needs and how long it takes.\n\n"
     "Their names can be given wherever a RECIPE is asked for: [bold]evenhand loop quickstart[/bold]",
-    epilog="Example: evenhand recipes copy methods/debate my.yaml",
+    epilog="Example: evenhand recipes copy methods/dpo my.yaml",
     rich_markup_mode="rich",
 )
 # the line of a recipe that names its run folder
@@ -36,9 +36,7 @@ BEYOND = {
 }
 # columns of the narrowest terminals that have room for needs and time, and for data and expected numbers as well
 WIDE, WIDEST = 140, 180
-Name = Annotated[
-    str, typer.Argument(metavar="NAME", help="As `evenhand recipes` lists it, for example methods/debate.")
-]
+Name = Annotated[str, typer.Argument(metavar="NAME", help="As `evenhand recipes` lists it, for example methods/dpo.")]
 
 
 @app.callback(invoke_without_command=True)
@@ -59,7 +57,7 @@ def recipes(context: typer.Context) -> None:
         )
 
 
-@app.command(name="show", epilog="Example: evenhand recipes show methods/debate --whole")
+@app.command(name="show", epilog="Example: evenhand recipes show methods/dpo --whole")
 def show_recipe(
     name: Name,
     whole: Annotated[bool, typer.Option("--whole", help="Together with the recipes that it extends.")] = False,
@@ -69,7 +67,7 @@ def show_recipe(
     say(_renamed(_text(layers, whole), layers, name).rstrip("\n"))
 
 
-@app.command(name="copy", epilog="Example: evenhand recipes copy methods/debate my.yaml")
+@app.command(name="copy", epilog="Example: evenhand recipes copy methods/dpo my.yaml")
 def copy_recipe(
     name: Name,
     file: Annotated[

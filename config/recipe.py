@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
+from ..doors import command
 from ..records import is_none
 from ..text import did_you_mean, repeated, some_of
 from ..text.shown import shortened
@@ -178,7 +179,8 @@ class Recipe(Section):
         if self.limits.judge and self.limits.judge.calibrated and not self.calibration:
             raise ValueError(
                 "limits.judge wants judges of which something is known, and no calibration is named; write calibration: "
-                "FOLDER/calibration.json, which `evenhand audit-judge SETS --judges RECIPE --out FOLDER` writes"
+                "FOLDER/calibration.json, which "
+                f"{command('audit-judge SETS --judges RECIPE --out FOLDER')} writes"
             )
 
     def _servers_fit(self) -> None:

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from ..doors import absence
 from ..records import is_none
 from ..text.shown import shortened
 from .model import TORCH_VARLEN, ModelSection
@@ -260,6 +261,6 @@ def weight_mistakes(pairs: PairsSection, train: TrainSection, trainer: Mapping[s
     if train.trainer == "pairwise":
         yield "train.fairness needs train.trainer: shared-prefix."
     if pairs.judge is None and train.pairs is None:
-        yield "train.fairness needs pairs that say what is fair: write pairs.mode: fairpo."
+        yield f"train.fairness needs pairs that say what is fair: write pairs.mode: fairpo{absence('fairpo')}."
     if pairs.margin_weights:
         yield "pairs.margin_weights is the baseline of train.fairness: leave one of them out."

@@ -6,11 +6,11 @@ from ..config import Recipe
 from ..corpora.reader import load_corpus
 from ..errors import EvenhandError
 from ..judges.calibration import (
-    HOW,
     VERDICTS,
     Calibration,
     JudgeCalibration,
     Worth,
+    how,
     known_of,
     read_calibrations,
     unlike,
@@ -100,7 +100,7 @@ def worth_blocks(worth: Worth | None) -> Iterator[Block]:
     if worth.unknown:
         yield Prose(
             f"No calibration is known of {joined(list(worth.unknown))}: how well the scores agree with known truth was not "
-            f"measured. `{HOW}` does, and the recipe's key calibration names its calibration.json."
+            f"measured. {how()} does, and the recipe's key calibration names its calibration.json."
         )
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import overload
 
 from ..config import CorpusSection, TaskSection
+from ..doors import command
 from ..errors import DataError, RecipeError
 from ..prompts import PromptTemplate, broken, flat, load_template, sections_of
 from ..records import Contract, Document, DocumentSet, Message, Perspective, SummaryRequest
@@ -147,8 +148,8 @@ def _refuse_unreleased(sets: Sequence[DocumentSet], corpus: CorpusSection, task:
     if absent:
         raise DataError(
             f"key 'task.template': {task.template!r} asks with the prompts that the corpus's authors published, and "
-            f"{len(absent)} of {len(sides)} requests have none: {some_of(absent)}. `evenhand import polisum FILE "
-            "--faithful-to-release` keeps those of PoliSum; otherwise leave such sets out, or take the template 'perspective'"
+            f"{len(absent)} of {len(sides)} requests have none: {some_of(absent)}. "
+            f"{command('import polisum FILE --faithful-to-release')} keeps those of PoliSum; otherwise leave such sets out, or take the template 'perspective'"
         )
 
 

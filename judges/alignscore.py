@@ -16,6 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from ..doors import command
 from ..errors import JudgeError
 from ..extras import need
 from ..models import check, locate
@@ -141,7 +142,7 @@ def refuse_other_checkpoint(model: str) -> None:
     if lacking:
         raise JudgeError(
             f"aligner 'alignscore': {folder / WEIGHTS} has no {', '.join(lacking)}, so it is not an AlignScore checkpoint; "
-            "evenhand convert alignscore writes one"
+            f"{command('convert alignscore FILE --out FOLDER')} writes one"
         )
 
 
@@ -154,7 +155,7 @@ def refuse_pickle(model: str) -> None:
     if Path(model).suffix in {".ckpt", ".pt", ".pth", ".bin", ".pkl"}:
         raise JudgeError(
             f"aligner 'alignscore': {model!r} is a pickle, which can run any code when it is opened; turn it once "
-            f"into plain tensors, evenhand convert alignscore {model} --out FOLDER, and name that folder"
+            f"into plain tensors, {command(f'convert alignscore {model} --out FOLDER')}, and name that folder"
         )
 
 

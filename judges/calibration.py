@@ -12,6 +12,7 @@ from typing import Annotated, Literal, TypeVar
 from pydantic import AfterValidator, Field, NonNegativeInt, model_validator
 
 from ..config.needs import Purpose
+from ..doors import command
 from ..errors import DataError, StorageError
 from ..models.dates import undated
 from ..number import Number
@@ -23,7 +24,6 @@ from .examples import JudgedPair
 from .likeness import ArticleVocabulary, typical_share
 
 N = TypeVar("N", bound=Number)
-HOW = "evenhand audit-judge SETS --judges RECIPE --out FOLDER"
 
 # of a judge's agreement with what it is to measure, beside another measure's
 Standing = Literal["above", "no clear difference", "below"]
@@ -33,6 +33,11 @@ LENGTHS = (LENGTH, f"{LENGTH}, shorter first")
 # "told" is a figure without a verdict, "not tried" one that nothing could be said of
 Outcome = Literal["accused", "not accused", "told", "not tried"]
 VERDICTS: tuple[Outcome, ...] = ("accused", "not accused")
+
+
+def how() -> str:
+    """The command that writes one."""
+    return command("audit-judge SETS --judges RECIPE --out FOLDER")
 
 
 class Probe(Number):
@@ -266,9 +271,9 @@ def read_calibration(path: Path) -> Calibration:
         with explained(f"{file}: is not as `evenhand audit-judge` wrote it"):
             return Calibration.model_validate_json(text)
     except StorageError as error:
-        raise DataError(f"{error}; `{HOW}` writes one") from error
+        raise DataError(f"{error}; {how()} writes one") from error
     except DataError as error:
-        raise DataError(f"{error}; `{HOW}` writes it again") from error
+        raise DataError(f"{error}; {how()} writes it again") from error
 
 
 def read_calibrations(paths: Sequence[Path]) -> list[Calibration]:
@@ -326,5 +331,5 @@ def unlike(paths: Iterable[Path], sets: Collection[DocumentSet]) -> Iterator[str
             yield (
                 f"{path} was calibrated on other documents: {known.file} has {100 * typical:.0f} % of the words of a typical "
                 f"document set here, and of nine in ten of its own topics its other topics have {100 * threshold:.0f} % or more. "
-                f"What it says of judges need not hold here; `{HOW}` with articles like yours tells"
+                f"What it says of judges need not hold here; {how()} with articles like yours tells"
             )

@@ -7,7 +7,7 @@ from ..config import Recipe
 from ..config.section import Check
 from ..errors import DataError, EvenhandError, RecipeError
 from ..judges import open_judge
-from ..judges.calibration import HOW, Calibration, JudgeCalibration, read_calibrations
+from ..judges.calibration import Calibration, JudgeCalibration, how, read_calibrations
 from ..models.dates import undated
 from ..number import Number
 from ..storage import listed
@@ -74,7 +74,7 @@ def _unknown(recipe: Recipe, name: str, signature: str, files: list[Calibration]
         )
     elif namesake:
         difference = f" It has a judge {name!r} that differs: {namesake.signature}, and here it is {signature}."
-    return f"judges.{name} is not in {named}.{difference} `{HOW}` calibrates it"
+    return f"judges.{name} is not in {named}.{difference} {how()} calibrates it"
 
 
 def _not_above(file: Calibration, calibration: JudgeCalibration) -> str:

@@ -147,6 +147,17 @@ def test_what_is_deleted_is_not_there(monkeypatch, tmp_path):
     assert not list(Door("judges", "judge", bool))
 
 
+def test_a_command_of_a_deleted_plug_in_says_so(monkeypatch):
+    monkeypatch.setattr(doors, "absent_names", lambda: {"audit-judge": "judge_studies", "import.polisum": "polisum"})
+    assert doors.command("audit --out x") == "`evenhand audit --out x`"
+    assert (
+        doors.command("audit-judge SETS")
+        == "`evenhand audit-judge SETS` (of the plug-in judge_studies, which is not here)"
+    )
+    assert doors.command("import polisum FILE").endswith("FILE` (of the plug-in polisum, which is not here)")
+    assert (doors.command("recipes"), doors.absence("dpo")) == ("`evenhand recipes`", "")
+
+
 def test_every_entry_point_of_evenhand_is_what_its_door_asks_for():
     from evenhand.judges import JUDGES
 

@@ -4,7 +4,7 @@ from ...config import Recipe
 from ...config.fairness import EntailerSection
 from ...errors import DataError
 from ...judges import open_judge
-from ...judges.calibration import HOW, known_of, read_calibrations
+from ...judges.calibration import how, known_of, read_calibrations
 from ...storage import listed
 from ..worth import standing
 from .limits import GateRequest, fold
@@ -29,7 +29,7 @@ def refuse_uncalibrated(request: GateRequest | None, recipe: Recipe) -> None:
     known = known_of(signatures, read_calibrations(recipe.calibration), purposes)
     mistakes = [
         f"{limit.place}: judge {name!r} asks a language model, and no calibration of it is known, so that no gate may act on its "
-        f"scores; `{HOW}` writes one, and the recipe's key `calibration` names it"
+        f"scores; {how()} writes one, and the recipe's key `calibration` names it"
         for limit, name in named
         if name not in known
     ]

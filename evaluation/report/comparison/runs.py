@@ -140,7 +140,7 @@ class _Setting:
         is_left_out = values.count(None) > sum(part.strip() == "null" for part in written.split(","))
         if not all(key.split(".")) or not values or is_left_out:
             raise RecipeError(
-                f"--over {shortened(text)}: write KEY=VALUE,VALUE, for example generate.debate.agents=2,3,5; a list is a value "
+                f"--over {shortened(text)}: write KEY=VALUE,VALUE, for example seed=1,2,3; a list is a value "
                 "in brackets"
             )
         # true is no 1
