@@ -93,8 +93,8 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
             metavar="NAME,NAME|FILE.py:FUNCTION",
             rich_help_panel=MEASURES,
             help="value-shares (BUR, UER, AUC, SOF), coverage (Equal Coverage, Coverage Parity), a function of yours, or what "
-            "plug-ins and packages bring: of evenhand's own order (room by place), opinions (needs networkx), tone (how it speaks "
-            "of each value), word-lists (words of men and women, or of --word-lists). Default: all that are here before tone.",
+            "plug-ins and packages bring: of evenhand's own order (room by place), opinions (needs networkx), tone (how it "
+            "speaks of each value), word-lists (words of men and women, or of --word-lists). Default: all before tone.",
         ),
     ] = None,
     matcher: Annotated[

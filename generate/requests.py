@@ -149,7 +149,8 @@ def _refuse_unreleased(sets: Sequence[DocumentSet], corpus: CorpusSection, task:
         raise DataError(
             f"key 'task.template': {task.template!r} asks with the prompts that the corpus's authors published, and "
             f"{len(absent)} of {len(sides)} requests have none: {some_of(absent)}. "
-            f"{command('import polisum FILE --faithful-to-release')} keeps those of PoliSum; otherwise leave such sets out, or take the template 'perspective'"
+            f"{command('import polisum FILE --faithful-to-release')} keeps those of PoliSum; "
+            "otherwise leave such sets out, or take the template 'perspective'"
         )
 
 
