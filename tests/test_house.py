@@ -32,7 +32,7 @@ UNCALLED = {
     "common_tokens": "what the released code of Zhang et al. can leave out; a vector of theirs holds it",
     "interaction_edges": "what the graph is drawn with, after Shandilya et al.; a vector of theirs holds it",
     "compute_score": "called by verl, whose configuration names it",
-    **dict.fromkeys(("own_measure", "OwnMeasure", "OwnScore"), "called by packages that bring a measure of their own"),
+    "own_measure": "called by packages that bring a measure of their own",
     "evenhand_reward": "called by the trainer of TRL that is given it",
     **dict.fromkeys(("as_judge", "as_scorer"), "called by whoever has an evaluation or a scorer of inspect_ai"),
     "as_reward": "called by whoever trains with TRL",
