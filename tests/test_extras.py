@@ -1,5 +1,6 @@
 """Optional libraries are named with the extra that brings them."""
 
+import re
 import sys
 import tomllib
 from pathlib import Path
@@ -9,7 +10,8 @@ import pytest
 from evenhand.errors import MissingExtra
 from evenhand.extras import EXTRAS, installed_versions, need
 
-PROJECT = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
 
 def test_an_installed_library_is_handed_over():
@@ -45,6 +47,40 @@ def test_every_extra_exists_and_brings_its_library():
     extras = PROJECT["optional-dependencies"]
     for library, extra in EXTRAS.items():
         assert any(line.startswith(library.replace("_", "-")) for line in extras[extra]), (library, extra)
+
+
+def brought(extra):
+    """The packages that an extra installs, those of the extras that it names included."""
+    names = set()
+    for line in PROJECT["optional-dependencies"][extra]:
+        name, further = re.fullmatch(r"([\w-]+)(?:\[([\w,]+)\])?.*", line).groups()
+        names |= set().union(*map(brought, further.split(","))) if name == "evenhand" else {name}
+    return names
+
+
+def test_an_engine_brings_no_trainer():
+    assert not {"trl", "peft", "transformers"} & brought("vllm")
+    assert {"choix", "sentence-transformers"} < brought("vllm")
+
+
+def test_every_extra_is_on_the_page_of_installation():
+    section = (ROOT / "docs" / "start.md").read_text().partition("## Install")[2].partition("\n## ")[0]
+    named = set(re.findall(r"`(\w+)`", "".join(re.findall(r"^\|([^|]+)\|", section, re.MULTILINE))))
+    assert named == PROJECT["optional-dependencies"].keys() - {"dev"}
+
+
+def test_extras_that_pages_and_messages_name_exist():
+    # of pages, messages and workflows: pip install '.[ray,vllm]', "./evenhand[fairness]"
+    names = re.compile(r"(?:evenhand|'\.)\[([a-z,]+)\]['\"]")
+    folders = ("api", "cli", "docs", "evaluation", "generate", "judges", "plugins", "preflight", "train")
+    paths = [path for folder in folders for path in (ROOT / folder).rglob("*") if path.suffix in {".md", ".py"}]
+    named = {
+        name
+        for path in [ROOT / "README.md", *paths]
+        for found in names.findall(path.read_text())
+        for name in found.split(",")
+    }
+    assert {"fairness", "vllm"} <= named <= PROJECT["optional-dependencies"].keys()
 
 
 def test_versions_of_absent_distributions_are_left_out():
