@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from evenhand.errors import MissingExtra
-from evenhand.extras import EXTRAS, installed_versions, need
+from evenhand.extras import EXTRAS, installed_versions, need, untried
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -81,6 +81,20 @@ def test_extras_that_pages_and_messages_name_exist():
         for name in found.split(",")
     }
     assert {"fairness", "vllm"} <= named <= PROJECT["optional-dependencies"].keys()
+
+
+def test_a_library_newer_than_those_that_were_tried_is_one_sentence_with_the_remedy():
+    requirements = ["pytest<2,>=1; extra == 'train'", "pluggy<99", "numpy<1", "no-such-distribution<2", "rich"]
+    assert list(untried({"pytest", "pluggy", "no-such-distribution", "rich"}, requirements)) == [
+        f"pytest {pytest.__version__} was not tried with this evenhand: if something fails, pip install 'pytest<2,>=1'"
+    ]
+
+
+def test_every_library_with_a_trainer_or_an_engine_has_a_newest_version_that_was_tried():
+    extras = PROJECT["optional-dependencies"]
+    for name in ("transformers", "trl", "peft", "accelerate"):
+        assert any(re.fullmatch(rf"{name}>=[\d.]+,<[\d.]+", line) for line in extras["train"]), name
+    assert any(re.fullmatch(r"vllm>=[\d.]+,<[\d.]+", line) for line in extras["vllm"])
 
 
 def test_versions_of_absent_distributions_are_left_out():
