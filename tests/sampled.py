@@ -95,8 +95,8 @@ FILES = {
     "plugins/server/test_server_kills.py": Left((), "plugins/server/test_account.py; kills at fifty moments"),
     "train/test_fsdp2.py": Left((), "train/test_launch.py[ddp]; FSDP2's shards"),
     "train/test_launch.py": Left(
-        ("test_zero2_on_two", "test_many_processes_train_what_one_trains[ddp]"),
-        "train/test_training.py has refusals, its own other tests the launcher; DeepSpeed's other stages",
+        ("test_zero2_on_two", "test_many_processes_train_what_one_trains[ddp]", "test_refusal"),
+        "train/test_training.py; DeepSpeed's other stages",
     ),
     "train/test_many_processes.py": Left((), "train/test_launch.py; adapters that are continued, two machines"),
     "train/test_training.py": Left(
