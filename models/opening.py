@@ -6,7 +6,7 @@ gives a model that answers and says nothing, so both are refused here, as are sh
 anew in each family, runs on a device without memory.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
@@ -15,12 +15,14 @@ from typing import Any
 from ..errors import UnfitModelError
 from ..extras import need, without_load_report
 from .dates import date_options
-from .files import CONFIG, GET_AGAIN, damage, refuse_damaged
+from .files import CONFIG, GET_AGAIN, damage, read_settings, refuse_damaged
 from .places import file_at_hand, locate
 from .switches import NO_SWITCHES, Switches, set_switches
 from .templates import refuse_long
 from .wholeness import refuse_another_head, refuse_misfit, refuse_strange_numbers, strange_numbers, told_once
 
+# key of a configuration: the bound of attention's scores, which Gemma 2 has
+BOUND = "attn_logit_softcapping"
 # what a template is tried with
 TRIAL = "A trial."
 # of a vocabulary that is not looked at closely
@@ -103,6 +105,9 @@ def _load(
     folder = locate(name)
     cannot = f"{feature} cannot open model {name!r}"
     refuse_damaged_files(folder, cannot)
+    settings = file_at_hand(name, revision, CONFIG)
+    if "attn_implementation" in options and settings:
+        options |= {"attn_implementation": fitting_attention(options["attn_implementation"], read_settings(settings))}
     with told_once(cannot, folder), without_load_report():
         loaded, report = getattr(transformers, architecture).from_pretrained(
             folder,
@@ -115,9 +120,18 @@ def _load(
         )
     subject = f"{feature}: model {name!r}"
     refuse_misfit(loaded, report, subject, may_lack, cut="config" in options)
-    settings = file_at_hand(name, revision, CONFIG)
     refuse_another_head(loaded, settings and settings.parent, subject)
     return loaded
+
+
+def fitting_attention(attention: str, settings: Mapping[str, Any]) -> str:
+    """The attention implementation to open a model with; transformers' sdpa leaves bounds of scores out, or refuses them.
+
+    Args:
+        attention: the one that is asked for.
+        settings: the model's config.json.
+    """
+    return "eager" if attention == "sdpa" and settings.get(BOUND) is not None else attention
 
 
 def open_tokenizer(folder: str, feature: str, revision: str | None = None, **options: Any) -> Any:

@@ -34,7 +34,13 @@ class Sizes:
 
 
 def meta_model(
-    name: str, revision: str | None, feature: str, *, dtype: str = "bfloat16", is_causal: bool = True
+    name: str,
+    revision: str | None,
+    feature: str,
+    *,
+    dtype: str = "bfloat16",
+    is_causal: bool = True,
+    has_buffers: bool = False,
 ) -> Any:
     """The model on torch's meta device: every weight has its shape and no number, and nothing of them is read.
 
@@ -44,6 +50,7 @@ def meta_model(
         feature: what the user asked for, as errors name it.
         dtype: number format of the weights.
         is_causal: False makes what the configuration names as its architecture.
+        has_buffers: whether what is no weight (a rotary embedding's frequencies) has its numbers, on the CPU.
 
     Raises:
         MissingExtra: torch, transformers or accelerate is not installed.
@@ -53,7 +60,7 @@ def meta_model(
     folder = settings_folder(name, revision, feature)
     try:
         config = transformers.AutoConfig.from_pretrained(folder, trust_remote_code=False)
-        with need("accelerate", feature).init_empty_weights(include_buffers=True):
+        with need("accelerate", feature).init_empty_weights(include_buffers=not has_buffers):
             if is_causal:
                 return transformers.AutoModelForCausalLM.from_config(
                     config, dtype=getattr(torch, dtype), trust_remote_code=False

@@ -16,6 +16,7 @@ from ..corpora.leftovers import leftover_in_sets
 from ..corpora.values import single_valued
 from ..errors import EvenhandError, RecipeError
 from ..estimate.run_size import RunSize, phases_by_split, run_size
+from ..extras import untried
 from ..generate.stage import phase_requests
 from ..judges.calibration import unlike
 from ..judges.independence import overlap_warnings
@@ -26,7 +27,14 @@ from ..runfolder.engines import idle_engines
 from ..runfolder.gpus import visible_gpus
 from ..storage import listed
 from .judges import text_checks
-from .named import engine_checks, named_checks, slow_on_this_processor, whole_checks, without_chat_template
+from .named import (
+    engine_checks,
+    named_checks,
+    slow_on_this_processor,
+    used_libraries,
+    whole_checks,
+    without_chat_template,
+)
 from .room import place_checks, prompt_checks, refuse_too_much
 from .sets import few_sets
 from .training import Rehearsal
@@ -63,6 +71,8 @@ def preflight(recipe: Recipe, *, elsewhere: bool = False) -> RunSize:
             key,
             name,
         )
+    for warning in [] if elsewhere else untried(used_libraries(recipe)):
+        log.warning("%s", warning)
     # its libraries take seconds to start; meanwhile everything else is looked at
     rehearsed = Rehearsal(recipe) if recipe.rounds and not elsewhere else nullcontext()
     with dated(run_date(recipe.output)), rehearsed as rehearsal:

@@ -32,6 +32,8 @@ from ..text import did_you_mean
 from ..train.stage import own_pairs
 from .judges import judge_checks, reading_checks, under
 
+# import names of the libraries of training whose versions matter
+TRAINING = {"torch", "transformers", "trl", "peft", "accelerate", "datasets"}
 # seconds that another interpreter has to say which libraries it lacks
 PATIENCE_SECONDS = 20
 # seconds that a hub has to say whether it has a model
@@ -191,6 +193,17 @@ def engine_checks(recipe: Recipe) -> Iterator[Check]:
             yield from _library_checks(f"{key}.backend.backend", language_model.backend.libraries)
             yield from _asked_checks(f"{key}.backend", f"{key}.model", language_model)
         yield from reading_checks(name, options)
+
+
+def used_libraries(recipe: Recipe) -> set[str]:
+    """Import names of the optional libraries that stages in this interpreter use."""
+    used = set() if recipe.generate.python else {*recipe.generate.libraries}
+    for options in recipe.judges.values():
+        used.update(options.libraries)
+        used.update(*(each.backend.libraries for each in options.language_models.values()))
+    if recipe.rounds and not recipe.train.python:
+        used |= TRAINING
+    return used
 
 
 def _library_checks(key: str, libraries: tuple[str, ...], python: str | None = None) -> Iterator[Check]:

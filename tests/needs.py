@@ -41,6 +41,8 @@ class Need:
     get: Callable[[], object] | None = None
     # whether the folder that $EVENHAND_TEST_DATA names may have it
     is_data: bool = False
+    # what to do where it cannot be got
+    by_hand: str = ""
 
 
 def need_of(name: str) -> Need:
@@ -149,9 +151,9 @@ def _install(*packages: str) -> None:
 
 
 NEEDS = {
-    "chromium": Need("Chromium", _chromium_is_lacking, _get_chromium),
+    "chromium": Need("Chromium", _chromium_is_lacking, _get_chromium, by_hand="install chromium"),
     "nltk": Need("NLTK's data", _nltk_is_lacking, fetch_nltk, is_data=True),
-    "slurm": Need("a SLURM cluster", _slurm_is_lacking, _get_slurm),
+    "slurm": Need("a SLURM cluster", _slurm_is_lacking, _get_slurm, by_hand="install slurm-wlm and munge"),
     "polisum": Need("PoliSum's development files", _folder_is_lacking("polisum"), is_data=True),
     "perspectivesumm": Need("PerspectiveSumm's Yelp sets", _folder_is_lacking("perspectivesumm"), is_data=True),
 }
@@ -167,7 +169,7 @@ def get_all() -> int:
                 need.get()
                 why = need.lacking()
             except (EvenhandError, OSError, subprocess.CalledProcessError) as error:
-                why = str(error)
+                why = f"{str(error).rstrip('.')}; {need.by_hand or 'mend that'}, then make setup"
             n_failed += bool(why)
         print(f"{need.what}: {f'not here, tests that need it are skipped: {why}' if why else 'here'}", flush=True)
     return int(n_failed > 0)

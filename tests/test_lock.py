@@ -70,6 +70,16 @@ def test_setup_takes_no_package_without_its_hash():
 
 
 @pytest.mark.skipif(MAKE is None, reason="needs make")
+def test_the_newest_libraries_go_into_a_layer_of_their_own_which_alone_is_tested_with_them():
+    dry_run = [str(MAKE), "--dry-run", "-o", "setup", "test"]
+    for options, python in (([], ".venv/bin/python"), (["NEWEST=1"], ".venv/newest/bin/python")):
+        commands = subprocess.run([*dry_run, *options], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+        assert f" {python} -m pytest" in commands
+        installs = [line for line in commands.splitlines() if " install " in line]
+        assert len(installs) == len(options) and all(f"--python {python} install" in line for line in installs)
+
+
+@pytest.mark.skipif(MAKE is None, reason="needs make")
 def test_lock_asks_for_the_hashes_of_every_pin_anew(tmp_path):
     # a uv that copies what it is asked: with no hash among it and no file to keep one from, it has to fetch them
     (tmp_path / "requirements").mkdir()

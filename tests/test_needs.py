@@ -14,7 +14,7 @@ from evenhand.errors import DataError
 ROOT = Path(__file__).parents[1]
 
 
-def made_up(what, error=None):
+def made_up(what, error=None, by_hand=""):
     """A need that is not here until it is got, which an error may prevent."""
     here = []
 
@@ -23,12 +23,12 @@ def made_up(what, error=None):
             raise error
         here.append(what)
 
-    return Need(what, lambda: "" if here else "nobody got it", get)
+    return Need(what, lambda: "" if here else "nobody got it", get, by_hand=by_hand)
 
 
 def test_what_cannot_be_had_keeps_nothing_else_from_being_got(monkeypatch, capsys):
     table = [
-        made_up("a browser", subprocess.CalledProcessError(100, ["apt-get", "update"])),
+        made_up("a browser", subprocess.CalledProcessError(100, ["apt-get", "update"]), "install a browser"),
         made_up("a cluster"),
         made_up("texts", DataError("pip does not get them")),
         Need("secrets", lambda: "set A_VARIABLE", is_data=True),
@@ -38,9 +38,9 @@ def test_what_cannot_be_had_keeps_nothing_else_from_being_got(monkeypatch, capsy
     assert needs.get_all() == 1
     assert capsys.readouterr().out.splitlines() == [
         "a browser: not here, tests that need it are skipped: "
-        "Command '['apt-get', 'update']' returned non-zero exit status 100.",
+        "Command '['apt-get', 'update']' returned non-zero exit status 100; install a browser, then make setup",
         "a cluster: here",
-        "texts: not here, tests that need it are skipped: pip does not get them",
+        "texts: not here, tests that need it are skipped: pip does not get them; mend that, then make setup",
         "secrets: not here, tests that need it are skipped: set A_VARIABLE",
         "tables: here",
     ]

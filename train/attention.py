@@ -25,12 +25,12 @@ from .joined_attention import can_join, joined_attention
 from .packing import Layout, PackedSpan, taken
 from .varlen import open_kernel, varlen_attention
 
-# model.attn_implementation -> name under which transformers calls the packed one. Without "flash" in it, which transformers
-# would take for its own
+# model.attn_implementation -> name under which transformers calls the packed one. Without "flash" or "sdpa" in it, which
+# transformers would take for its own
 PACKED = dict(
     zip(
         PACKED_ATTENTION,
-        ("evenhand_sdpa", "evenhand_flex", "evenhand_varlen_2", "evenhand_varlen_3", "evenhand_varlen"),
+        ("evenhand_joined", "evenhand_flex", "evenhand_varlen_2", "evenhand_varlen_3", "evenhand_varlen"),
         strict=True,
     )
 )
@@ -106,8 +106,11 @@ def use_masks(model: Any) -> None:
 
 
 def loaded_with(attention: str) -> str:
-    """With which attention transformers opens a model whose packed attention is `attention`: it would fetch kernels itself."""
-    return "sdpa" if attention in VARLEN_ATTENTION else attention
+    """With which attention transformers opens a model whose packed attention is `attention`, which then takes its place.
+
+    It would fetch kernels itself, and has no sdpa for a model whose scores are bounded.
+    """
+    return attention if attention == "flex_attention" or attention not in PACKED else "eager"
 
 
 def sdpa(  # noqa: PLR0913 - as transformers calls it

@@ -10,7 +10,6 @@ TRL takes the base for the reference when it makes the adapter itself, and a fro
 that has one. A continued adapter held to the base is therefore made anew by TRL and filled afterwards (`fill_adapter`).
 """
 
-import contextlib
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +19,8 @@ from ..config import LoraSection, ModelSection
 from ..errors import ModelError, RecipeError
 from ..extras import need
 from ..models.adapters import adapter_weights, lora_config, open_adapter
-from ..models.opening import open_chat_tokenizer, open_model
+from ..models.opening import fitting_attention, open_chat_tokenizer, open_model
+from ..models.sizes import meta_model
 from ..runfolder.phases import Phase
 
 # the name that PEFT and TRL give to the adapter that is trained
@@ -74,33 +74,41 @@ def load_base(section: ModelSection, attention: str | None = None) -> Any:
         ModelError: it cannot be opened.
         MissingExtra: `quantise` needs bitsandbytes, which is not installed.
     """
-    with _unsent_weights() if sharding() == "fsdp" else contextlib.nullcontext():
-        return open_model(
-            "AutoModelForCausalLM",
-            section.name,
-            "training",
-            revision=section.revision,
-            dtype=getattr(need("torch", "training"), section.dtype),
-            attn_implementation=attention or section.attn_implementation,
-            quantization_config=quantisation(section),
-        )
+    attention = attention or section.attn_implementation
+    if sharding() == "fsdp" and section.quantise is None and _is_sent_to():
+        return _without_weights(section, attention)
+    return open_model(
+        "AutoModelForCausalLM",
+        section.name,
+        "training",
+        revision=section.revision,
+        dtype=getattr(need("torch", "training"), section.dtype),
+        attn_implementation=attention,
+        quantization_config=quantisation(section),
+    )
 
 
-def _unsent_weights() -> Any:
-    """Within it, weights that transformers leaves for the first process to send take no memory.
+def _is_sent_to() -> bool:
+    """Whether FSDP sends this process the weights, which the first of its machine alone has to read."""
+    loading = need("transformers.modeling_utils", "training")
+    return bool(loading.is_fsdp_enabled() and not loading.is_local_dist_rank_0())
 
-    It fills them with zeros on all other processes of a machine, a whole model each. Here one zero is seen in all places of a
-    weight; accelerate puts the weights onto the meta device before it sends them.
+
+def _without_weights(section: ModelSection, attention: str) -> Any:
+    """The base model with one zero in all places of each weight, in no memory.
+
+    transformers reads a whole model in every process, and until 5.19 fills it with zeros. accelerate puts the weights onto the
+    meta device before it sends them.
     """
     torch = need("torch", "training")
-
-    class UnsentWeights(torch.overrides.TorchFunctionMode):  # type: ignore[misc, name-defined]
-        def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-            if func is torch.zeros_like and isinstance(args[0], torch.nn.Parameter) and kwargs == {"device": "cpu"}:
-                return torch.zeros((), dtype=args[0].dtype).expand(args[0].shape)
-            return func(*args, **(kwargs or {}))
-
-    return UnsentWeights()
+    model = meta_model(section.name, section.revision, "training", dtype=section.dtype, has_buffers=True)
+    for name, weight in list(model.named_parameters(remove_duplicate=False)):
+        zeros = torch.nn.Parameter(torch.zeros((), dtype=weight.dtype).expand(weight.shape))
+        place, _, leaf = name.rpartition(".")
+        setattr(model.get_submodule(place), leaf, zeros)
+    model.tie_weights()
+    model.set_attn_implementation(fitting_attention(attention, model.config.to_dict()))
+    return model.eval()
 
 
 def quantisation(section: ModelSection) -> Any:

@@ -20,6 +20,8 @@ from ..errors import DataError, EvenhandError, RecipeError
 from ..extras import need
 from ..generate.causal_lm import check_causal_lm
 from ..models import file_at_hand
+from ..models.files import read_settings
+from ..models.opening import fitting_attention
 from ..runfolder.phases import round_name
 from ..storage import listed_lines
 from .foreign import read_pairs
@@ -139,7 +141,7 @@ def _refuse_shape(recipe: Recipe) -> None:
     from .policy import new_lora_config
 
     attention, is_shared = recipe.model.attn_implementation, recipe.train.trainer == "shared-prefix"
-    loaded = loaded_with(attention) if is_shared else attention
+    loaded = loaded_with(attention) if is_shared else fitting_attention(attention, read_settings(path))
     try:
         config = transformers.AutoConfig.from_pretrained(path.parent, trust_remote_code=False)
         with torch.device("meta"):

@@ -87,6 +87,8 @@ class SharedPrefix(Unrounded):
         self._refuse_passes_in_a_row()
         # the loss is the mean over the pairs of a step, however they are spread over micro-batches and processes
         self.model_accepts_loss_kwargs = True
+        # the same for transformers from 5.19 on
+        self.loss_is_scaled_for_ga = True
         if any(weight != 1 for weights in self.train_dataset["weights"] for weight in weights):
             refuse_weights(self.loss_types)
             # its factor of each pair's loss is computed from log_sum_sq_probs, through which weights come in

@@ -7,6 +7,8 @@ import pytest
 import yaml
 from method_runs import make_recipe
 
+import evenhand
+from evenhand.errors import MissingExtra
 from evenhand.runfolder.processes import COMMAND, hold
 
 pytestmark = pytest.mark.usefixtures("quick_commands")
@@ -79,6 +81,14 @@ def test_compare_that_is_refused_because_a_run_is_under_way_changes_nothing(reci
     assert "is at work there" in shown.stderr
     assert {path.name for path in (tmp_path / "out").rglob("*")} == {"runs", "debate", ".lock"}
     assert not (tmp_path / "out" / ".lock").exists()
+
+
+@pytest.mark.needs("plugins/debate")
+def test_what_cannot_be_compared_for_want_of_a_library_is_said_before_any_run(recipes, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "choix", None)
+    with pytest.raises(MissingExtra, match=r"comparing systems needs choix.* 'evenhand\[compare\]'"):
+        evenhand.compare(recipes, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.needs("plugins/debate")

@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ import evenhand
 from evenhand.cli.app import app
 from evenhand.config import CorpusSection
 from evenhand.corpora import load_corpus, read_summaries
-from evenhand.errors import DataError, RecipeError, StorageError
+from evenhand.errors import DataError, MissingExtra, RecipeError, StorageError
 
 JUDGES = "judges:\n  words: {kind: length}\n  recall: {kind: rouge, type: rouge1, measure: recall}\n"
 # of the folder of one file
@@ -177,6 +178,13 @@ def test_several_files_are_compared_with_the_first(tmp_path, two):
         f"comparison: {out / 'index.html'}" in done.output
         and "words of the documents kept (more is better)" in done.output
     )
+
+
+def test_several_files_are_refused_before_any_is_judged_where_nothing_can_compare_them(tmp_path, two, monkeypatch):
+    monkeypatch.setitem(sys.modules, "choix", None)
+    with pytest.raises(MissingExtra, match=r"evenhand\[compare\]"):
+        score(tmp_path, *two)
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_page_of_summaries_made_elsewhere_speaks_of_no_reward_and_no_candidates(tmp_path, two):

@@ -195,3 +195,18 @@ def test_a_chat_template_that_drops_texts_or_takes_minutes_is_refused(
 def test_usual_chat_templates_are_opened(tiny_model: Path, tmp_path: Path, template: str) -> None:
     folder = with_template(tiny_model, tmp_path, template)
     assert open_chat_tokenizer(str(folder), "a test").chat_template == template
+
+
+@pytest.mark.parametrize(("bound", "attention"), [(50.0, "eager"), (None, "sdpa")])
+def test_a_model_with_bounded_scores_is_opened_with_what_bounds_them(
+    tmp_path: Path, bound: float | None, attention: str
+) -> None:
+    config = transformers.Gemma2Config(
+        vocab_size=20, hidden_size=8, intermediate_size=8, num_hidden_layers=1, num_attention_heads=2,
+        num_key_value_heads=1, head_dim=4, attn_logit_softcapping=bound, attn_implementation="eager",
+    )  # fmt: skip
+    transformers.Gemma2ForCausalLM(config).save_pretrained(tmp_path)
+    if bound is None and not transformers.Gemma2ForCausalLM._supports_sdpa:
+        pytest.skip("this transformers has no sdpa for the family")
+    opened = open_model("AutoModelForCausalLM", str(tmp_path), "a test", attn_implementation="sdpa")
+    assert opened.config._attn_implementation == attention

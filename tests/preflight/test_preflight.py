@@ -94,6 +94,14 @@ def test_judges_that_nothing_uses_are_told(tmp_path, caplog):
     assert "judges.mine" not in caplog.text
 
 
+def test_a_library_that_was_not_tried_is_told_where_it_is_used(tmp_path, caplog, monkeypatch):
+    monkeypatch.setattr("importlib.metadata.requires", lambda name: ["transformers<4; extra == 'train'"])
+    preflight(recipe(tmp_path, {"mine": {"kind": "length"}}))
+    assert "not tried" not in caplog.text
+    preflight(recipe(tmp_path, {"mine": {"kind": "length"}}, rounds=1))
+    assert caplog.text.count("was not tried with this evenhand: if something fails, pip install 'transformers<4'") == 1
+
+
 @pytest.mark.needs("plugins/ray")
 def test_engines_that_get_no_batch_are_told(tmp_path, tiny_model, caplog, monkeypatch):
     values = recipe(tmp_path, {"mine": {"kind": "length"}}).model_dump(mode="json")

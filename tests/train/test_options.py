@@ -64,7 +64,7 @@ def test_arguments_leave_nothing_to_trls_silent_defaults(
 @pytest.mark.parametrize(
     ("module", "said"),
     [
-        (None, "use_liger_kernel. needs liger_kernel, which is not installed"),
+        (None, "use_liger_kernel. needs liger_kernel, which is not installed: pip install 'evenhand.liger.'"),
         (ModuleType("liger_kernel"), "on a GPU alone"),
     ],
 )

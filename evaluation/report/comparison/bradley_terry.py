@@ -7,10 +7,13 @@ The fit is choix's iterative Luce spectral ranking (Maystre and Grossglauser 201
 Source: Bradley and Terry 1952; Ri et al. 2025, section 4.1; docs/papers.md#ri-bradley-terry.
 """
 
+from types import ModuleType
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ....errors import DataError
+from ....extras import need
 
 # how the error about strengths without a finite maximum begins
 NOT_IDENTIFIABLE = "not_identifiable"
@@ -18,6 +21,15 @@ NOT_IDENTIFIABLE = "not_identifiable"
 TOLERANCE = 1e-8
 # the usual tables settle in ten
 MOST_STEPS = 1000
+
+
+def fit_library() -> ModuleType:
+    """What fits strengths; asked for before work whose end needs it.
+
+    Raises:
+        MissingExtra: choix is not installed.
+    """
+    return need("choix", "comparing systems")
 
 
 def strengths(wins: ArrayLike, prior: float = 0.1) -> NDArray[np.float64]:
@@ -31,8 +43,8 @@ def strengths(wins: ArrayLike, prior: float = 0.1) -> NDArray[np.float64]:
     Raises:
         DataError: the table is not a square of such numbers, the prior is not such a number, strengths do not settle, or the text
             begins with `not_identifiable`: with prior 0, wins do not lead from every system to every other one.
+        MissingExtra: choix is not installed.
     """
-    from choix import ilsr_pairwise_dense
     from scipy.sparse.csgraph import connected_components
 
     table = np.array(wins, dtype=float)
@@ -53,7 +65,7 @@ def strengths(wins: ArrayLike, prior: float = 0.1) -> NDArray[np.float64]:
     if len(table) == 1:
         return np.zeros(1)
     try:
-        log_strengths = ilsr_pairwise_dense(
+        log_strengths = fit_library().ilsr_pairwise_dense(
             table + prior * ~np.eye(len(table), dtype=bool), max_iter=MOST_STEPS, tol=TOLERANCE / 10
         )
     except RuntimeError as error:
