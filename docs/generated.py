@@ -81,7 +81,10 @@ def recipe_keys() -> str:
             lines += ["", f"## Recipes of `evenhand {command}`"]
             for section, found in _places(root).items():
                 if section in places:
-                    lines += ["", f"`{'`, `'.join(found)}`: the keys of [`{places[section][0]}`](#{_slug(section, places)})."]
+                    lines += [
+                        "",
+                        f"`{'`, `'.join(found)}`: the keys of [`{places[section][0]}`](#{_slug(section, places)}).",
+                    ]
                 else:
                     lines += _heading(section, found) + _table(section)
     return "\n".join(lines) + "\n"
@@ -305,6 +308,9 @@ def notebook(cells: Iterable[tuple[str, Any]] | None = None) -> str:
     return "\n\n".join(lines) + "\n"
 
 
+# of pages that have nearly every word: search finds those first that explain it
+LOOKED_UP = ("keys.md", "commands.md", "benchmarks.md")
+BEHIND = "---\nsearch:\n  boost: 0.3\n---\n\n"
 # page -> what makes it
 PAGES: dict[str, Callable[[], str]] = {
     "keys.md": recipe_keys,
@@ -335,7 +341,7 @@ def on_files(files: Any, config: Any) -> Any:
     from mkdocs.structure.files import File
 
     for name, make in PAGES.items():
-        files.append(File.generated(config, name, content=make()))
+        files.append(File.generated(config, name, content=(BEHIND if name in LOOKED_UP else "") + make()))
     return files
 
 
