@@ -2,7 +2,7 @@
 
     python -m evenhand.benchmarks.rounds --trials 400
 
-makes the table of docs/training.md#parting. Scores are in standard deviations of summaries. How fast they rise differs
+makes the table of docs/rounds.md#parting. Scores are in standard deviations of summaries. How fast they rise differs
 between sets, by half of the rise. A set drifts by a random walk from round to round. It has two requests, each the mean of
 some draws, and what is noise in reward and report judges goes together (correlation 0.3).
 """

@@ -13,7 +13,7 @@ import re
 import sys
 import textwrap
 import types
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
@@ -35,10 +35,23 @@ RECIPES: dict[str, type[BaseModel]] = {
     "loop": Recipe,
     **{name: verb.recipe for name, verb in VERBS.items() if verb.recipe},
 }
+# what one wants to do -> the top keys of a run's recipe that do it, and pages about it
+GOALS: dict[str, tuple[tuple[str, ...], str]] = {
+    "Choose documents, and what is asked of them": (("corpus", "task"), "[Your own documents](documents.md)"),
+    "Choose the model": (("model",), "[Models without a hub](models.md)"),
+    "Make candidates": (("generate", "executor"), "[Methods](methods.md), [Servers](servers.md)"),
+    "Judge them": (("judges", "calibration"), "[Judges](judges.md), [Your own judge](own-judge.md)"),
+    "Choose the best, and make pairs": (("reward", "pairs"), "[Training](training.md#rewards)"),
+    "Train": (("lora", "train", "trainer", "rounds"), "[Training](training.md), [FairPO](fairpo.md)"),
+    "Report": (("evaluation", "wandb"), "[Run folder](run-folder.md)"),
+    "Hold a run to limits": (("limits",), "[Audit of judges](judge-audit.md), [Servers](servers.md#cost)"),
+}
+# of every run
+OTHER_KEYS = ("name", "seed", "output")
 
 
 def recipe_keys() -> str:
-    """The page of all recipe keys: a table for each section, sections of sections after it."""
+    """The page of all recipe keys by what one wants to do: a table for each section, sections of sections after it."""
     lines = [
         "# Recipe keys",
         "",
@@ -52,13 +65,42 @@ def recipe_keys() -> str:
         "`quickstart`. Mappings are merged key by key. Lists, sampling plans, and a section of another `kind` are replaced as "
         "wholes. `null` instead of a section takes it out.",
     ]
+    lines += ["", "| you want to | keys | more in |", "| --- | --- | --- |"]
+    places = _places(Recipe)
+    named = {found[0] for found in places.values()}
+    for goal, (keys, pages) in GOALS.items():
+        links = ", ".join(f"[`{key}`](#{key if key in named else _anchor(goal)})" for key in keys)
+        lines.append(f"| [{goal.lower()}](#{_anchor(goal)}) | {links} | {pages} |")
+    for goal, (keys, _) in {**GOALS, "Name the run": (OTHER_KEYS, "")}.items():
+        lines += ["", f"## {goal}", *_table(Recipe, keys)]
+        for section, found in places.items():
+            if found[0].split(".")[0] in keys:
+                lines += _heading(section, found) + _table(section)
     for command, root in RECIPES.items():
-        lines += ["", f"## Recipes of `evenhand {command}`", *_sections_of(root)]
+        if root is not Recipe:
+            lines += ["", f"## Recipes of `evenhand {command}`"]
+            for section, found in _places(root).items():
+                if section in places:
+                    lines += [
+                        "",
+                        f"`{'`, `'.join(found)}`: the keys of [`{places[section][0]}`](#{_slug(section, places)}).",
+                    ]
+                else:
+                    lines += _heading(section, found) + _table(section)
     return "\n".join(lines) + "\n"
 
 
-def _sections_of(root: type[BaseModel]) -> Iterator[str]:
-    """A table for each section under `root`; a section that stands in several places has one table, which names them all."""
+def _anchor(heading: str) -> str:
+    """The anchor that a heading gets."""
+    return re.sub(r"\s+", "-", re.sub(r"[^\w\s-]", "", heading.lower()).strip())
+
+
+def _slug(section: type[BaseModel], places: Mapping[type[BaseModel], list[str]]) -> str:
+    return _anchor(_heading(section, places[section])[1].removeprefix("### "))
+
+
+def _places(root: type[BaseModel]) -> dict[type[BaseModel], list[str]]:
+    """Each section under `root`, itself first, and all places in which it stands."""
     places: dict[type[BaseModel], list[str]] = {}
 
     def walk(place: str, section: type[BaseModel]) -> None:
@@ -71,22 +113,32 @@ def _sections_of(root: type[BaseModel]) -> Iterator[str]:
                 walk(f"{place}.{key}", each)
 
     walk("", root)
-    for section, found in places.items():
-        if found != [""]:
-            # what tells this section from others in its place: the kinds that it is for
-            field = section.model_fields.get("kind")
-            kinds = get_args(field.annotation) if field and field.is_required() else ()
-            of_kind = f" of kind {' or '.join(f'`{kind}`' for kind in kinds)}" if kinds else ""
-            yield from ("", f"### `{found[0]}`{of_kind}")
-        yield from ("", _first_paragraph(section))
-        if others := sorted({*found} - {found[0]}):
-            yield from ("", f"The same keys: {', '.join(f'`{place}`' for place in others)}.")
-        yield from ("", "| key | type | default | meaning |", "| --- | --- | --- | --- |")
-        meanings = key_meanings(section)
-        for key, field in section.model_fields.items():
-            yield _key_row(key, field, meanings[key])
-        for key, each in _further(section).items():
-            yield f"| `{key}` | section or null | `null` | {_first_paragraph(each)} |"
+    return places
+
+
+def _heading(section: type[BaseModel], places: list[str]) -> list[str]:
+    """A section's first place, what it is, and its other places; of a whole recipe what it is."""
+    lines = []
+    if places != [""]:
+        # what tells this section from others in its place: the kinds that it is for
+        field = section.model_fields.get("kind")
+        kinds = get_args(field.annotation) if field and field.is_required() else ()
+        of_kind = f" of kind {' or '.join(f'`{kind}`' for kind in kinds)}" if kinds else ""
+        lines += ["", f"### `{places[0]}`{of_kind}"]
+    lines += ["", _first_paragraph(section)]
+    if others := sorted({*places} - {places[0]}):
+        lines += ["", f"The same keys: {', '.join(f'`{place}`' for place in others)}."]
+    return lines
+
+
+def _table(section: type[BaseModel], keys: Iterable[str] | None = None) -> list[str]:
+    """A table of a section's keys, or of some of them."""
+    meanings = key_meanings(section)
+    return [
+        "", "| key | type | default | meaning |", "| --- | --- | --- | --- |",
+        *(_key_row(key, section.model_fields[key], meanings[key]) for key in keys or section.model_fields),
+        *(f"| `{key}` | section or null | `null` | {_first_paragraph(each)} |" for key, each in _further(section).items()),
+    ]  # fmt: skip
 
 
 def _further(section: type[BaseModel]) -> dict[str, type[Section]]:
@@ -256,6 +308,9 @@ def notebook(cells: Iterable[tuple[str, Any]] | None = None) -> str:
     return "\n\n".join(lines) + "\n"
 
 
+# of pages that have nearly every word: search finds those first that explain it
+LOOKED_UP = ("keys.md", "commands.md", "benchmarks.md")
+BEHIND = "---\nsearch:\n  boost: 0.3\n---\n\n"
 # page -> what makes it
 PAGES: dict[str, Callable[[], str]] = {
     "keys.md": recipe_keys,
@@ -286,7 +341,7 @@ def on_files(files: Any, config: Any) -> Any:
     from mkdocs.structure.files import File
 
     for name, make in PAGES.items():
-        files.append(File.generated(config, name, content=make()))
+        files.append(File.generated(config, name, content=(BEHIND if name in LOOKED_UP else "") + make()))
     return files
 
 

@@ -17,7 +17,7 @@ import pytest
 from typer.testing import CliRunner
 
 from evenhand.cli.app import app
-from evenhand.config import GenerateSection
+from evenhand.config import GenerateSection, Recipe
 from evenhand.config.generate import METHOD_SECTIONS
 from evenhand.config.judges import JUDGE_SECTIONS
 from evenhand.config.plain_yaml import parse_yaml
@@ -86,13 +86,22 @@ def test_page_of_recipe_keys_has_every_key_with_its_meaning(generated):
     ]
     for root in generated.RECIPES.values():
         schema = root.model_json_schema()
-        for section in (schema, *schema["$defs"].values()):
+        whole = [schema] if root is not Recipe else []
+        for section in (*whole, *schema["$defs"].values()):
             if section.get("properties"):
                 further = GenerateSection.further_sections() if section["title"] == "GenerateSection" else {}
                 assert {*section["properties"], *further} in [set(table) for table in tables], section["title"]
     for section in (*JUDGE_SECTIONS.values(), *filter(lambda each: each.model_fields, METHOD_SECTIONS.values())):
         assert set(section.model_fields) in [set(table) for table in tables], section
     assert not [row for table in tables for row in table.values() if row.endswith("|  |")]
+
+
+def test_each_key_of_a_run_is_under_one_thing_that_one_wants_to_do(generated):
+    keys = [key for goal in generated.GOALS.values() for key in goal[0]] + list(generated.OTHER_KEYS)
+    assert sorted(keys) == sorted(Recipe.model_fields)
+    page = generated.recipe_keys()
+    headings = {generated._anchor(line.lstrip("# ")) for line in page.splitlines() if line.startswith("#")}
+    assert {*re.findall(r"\]\(#([\w-]+)\)", page)} <= headings
 
 
 def test_the_notebook_runs_and_is_a_page_with_what_it_shows(generated, tmp_path, monkeypatch):
@@ -145,11 +154,14 @@ def blocks(page: Path) -> list[Block]:
 
 
 def run_line(line: str, folder: Path) -> None:
-    """A command, in this process where it is evenhand's."""
+    """A command, in this process where it is evenhand's; what it ends with stands in its comment if it is not 0."""
     words = shlex.split(line, comments=True)
     if words[0] == "evenhand":
         found = CliRunner().invoke(app, words[1:])
-        assert found.exit_code == 0, f"{line}: {found.output}"
+        code = re.search(r"# exit code (\d)$", line.rstrip())
+        assert getattr(found.exception, "exit_code", found.exit_code) == int(code[1] if code else 0), (
+            f"{line}: {found.output}"
+        )
     else:
         subprocess.run(line, shell=True, cwd=folder, check=True)  # noqa: S602
 
@@ -186,6 +198,39 @@ def test_every_code_block_runs(page, tmp_path, monkeypatch):
     for block in blocks(page):
         if not block.reason:
             run_block(block, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("quick_python")
+def test_the_training_that_is_taught_runs_with_a_model_of_two_layers(tiny_model, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ACCELERATE_MIXED_PRECISION", "no")
+    shown = blocks(ROOT / "docs/train-your-topics.md")
+    for block in shown:
+        if block.language in {"python", "yaml"}:
+            run_block(block, tmp_path)
+    # a random model's own words never end, and make no pairs
+    changes = {
+        "model.name": tiny_model, "model.dtype": "float32", "generate.backend": "scripted", "generate.engine.tokenize": "true",
+        "corpus.train.limit": 2, "corpus.test.limit": 2, "pairs.least_margin": 0, "pairs.most_length_ratio": "null",
+        # an encoder takes longer to open than all else; `validate` has read the page's own judges
+        **{f"judges.{name}": f"{{kind: rouge, type: rouge2, measure: {name}}}" for name in ("precision", "recall")},
+    }  # fmt: skip
+    quick = [word for key, value in changes.items() for word in ("--set", f"{key}={value}")]
+    loop, pairs = (block.text.strip() for block in shown if block.reason)
+    for command in ([*loop.split(), *quick], pairs.split()):
+        done = subprocess.run(
+            [sys.executable, "-m", *command], capture_output=True, text=True, timeout=1200, check=False
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+    run = tmp_path / "runs/topics"
+    made = ("report/index.html", "report/report.json", "report/pairs-round-00.html", "round-00/pairs.jsonl")
+    assert all((run / each).is_file() for each in (*made, "round-00/adapter/adapter_model.safetensors"))
+
+
+def test_recipe_that_is_taught_has_the_lines_that_the_page_promises():
+    recipe = next(block for block in blocks(ROOT / "docs/train-your-topics.md") if block.file == "topics.yaml")
+    assert len(recipe.text.splitlines()) <= 25
 
 
 def test_a_command_that_is_not_run_is_one_of_evenhands_all_the_same(generated):
@@ -232,6 +277,51 @@ def anchors(page: Path) -> set[str]:
     headings = re.findall(r"^#+ (.+)$", re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL), re.MULTILINE)
     named = {re.sub(r"\s+", "-", re.sub(r"[^\w\s-]", "", each.lower()).strip()) for each in headings}
     return named | set(re.findall(r'<a id="([\w-]+)"', text))
+
+
+# pages in which things are looked up, and the page that another issue rewrites
+REFERENCES = {"papers", "evidence"}
+MOST_WORDS = 2000
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs").glob("*.md")), ids=lambda page: page.stem)
+def test_a_page_can_be_read_at_one_sitting(page):
+    if page.stem not in REFERENCES:
+        assert len(page.read_text("utf-8").split()) <= MOST_WORDS
+
+
+def test_what_is_taught_first_is_short_and_is_linked_from_the_first_page():
+    first = (ROOT / "docs/index.md").read_text("utf-8")
+    for name in ("check-summaries", "train-your-topics", "judge-your-way"):
+        prose = re.sub(
+            r"^```.*?^```$", "", (ROOT / f"docs/{name}.md").read_text("utf-8"), flags=re.MULTILINE | re.DOTALL
+        )
+        assert len(prose.split()) <= 650, name
+        assert first.index(f"({name}.md)") < first.index("| you want to |")
+
+
+SEARCHED = {
+    "own judge": "own-judge.md", "csv": "documents.md", "resume": "run-folder.md", "push to hub": "cards.md", "gate": "gate.md",
+    "glossary": "glossary.md",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("words", "page"), SEARCHED.items())
+def test_what_people_search_for_is_a_heading_of_its_page(words, page):
+    headings = [line.lower() for line in (ROOT / "docs" / page).read_text("utf-8").splitlines() if line.startswith("#")]
+    assert any(all(word in heading for word in words.split()) for heading in headings)
+
+
+def test_search_looks_into_the_public_face_of_python_alone():
+    assert "exclude: true" in (ROOT / "docs/python-more.md").read_text("utf-8").split("---")[1]
+    shown = re.findall(r"^::: (\S+)", (ROOT / "docs/python.md").read_text("utf-8"), re.MULTILINE)
+    assert shown == ["evenhand.api", "evenhand.api.results", "evenhand.errors"]
+
+
+def test_the_picture_of_the_first_page_fits_a_phone():
+    picture, *_ = (block.text for block in blocks(ROOT / "docs/index.md") if block.language == "text")
+    # letters of 8.2 px in a page of 390 px that has 16 px on either side
+    assert max(map(len, picture.splitlines())) <= 43
 
 
 def test_the_readme_stays_short():

@@ -6,7 +6,7 @@ the reward clearly rises: the mean of the report's judges clearly falls; or, hav
 rises, and clearly by less than half of what the reward's rise would have brought at the earlier pace. That they do not clearly
 rise is not enough, for so they do in every small run. All parts of all of these are tested together by the one rule of
 `significance`, and the largest p-value of its parts is that of each. How often they are wrong was simulated:
-docs/training.md#parting.
+docs/rounds.md#parting.
 """
 
 from collections.abc import Callable, Iterator, Sequence
