@@ -221,7 +221,7 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     ] = Path("audit"),
     **plugin_options: Any,
 ) -> None:
-    """Audit any summaries against their documents: who gets less room than their documents, how sure, in which summaries.
+    """Audit any summaries: who gets less room than their documents, how sure, in which.
 
     Start with what is bundled, as in the example below: two made-up systems, of which one leans to praise.
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from ..records import DocumentSet
 
 app = Verbs(
-    help="Turn somebody else's data into document sets; what was repaired or left out is counted.\n\n"
-    "Tables of your own, the formats that are named here, and any sets in another order.",
+    help="Turn tables and somebody else's data into document sets.\n\nWhat was repaired or left out is counted."
+    " There are tables of your own, the formats that are named here, and any sets in another order.",
     epilog="Example: evenhand import table docs.csv --set topic --text text --attribute side --out docs.jsonl",
     no_args_is_help=True,
     rich_markup_mode="rich",

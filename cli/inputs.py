@@ -158,7 +158,7 @@ def open_recipe(path: Path, overrides: Sequence[str] | None) -> Recipe:
 
 def _verb_of(path: Path) -> str | None:
     """The verb whose kind of recipe has all keys of the file, where that is none of a loop."""
-    from .door import read_verbs
+    from .door import read_verbs, spelled
 
     try:
         keys = read_layers(path).values.keys()
@@ -167,4 +167,4 @@ def _verb_of(path: Path) -> str | None:
     if keys <= Recipe.model_fields.keys():
         return None
     own = ((name, verb.recipe) for name, verb in read_verbs({}).items() if verb.recipe)
-    return next((name for name, recipe in own if keys <= recipe.model_fields.keys()), None)
+    return next((spelled(name) for name, recipe in own if keys <= recipe.model_fields.keys()), None)

@@ -49,7 +49,9 @@ def score(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         bool, typer.Option("--force", help="Replace scores of other summaries that lie in the folder.")
     ] = False,
 ) -> None:
-    """Judge summaries that were made elsewhere and compare those of several files, by side and overall, with tests and length.
+    """Judge summaries that were made elsewhere, and compare those of several files.
+
+    The comparison is by side and overall, with tests and length.
 
     evenhand human page --system LABEL=FOLDER puts what lies in the folder of one file on the page that people annotate; evenhand
     audit --summaries LABEL=FOLDER audits it. A function of your own is a judge, too: {kind: python, file: judge.py, function:

@@ -118,7 +118,7 @@ class Recipe(Section):
     executor: str = LOCAL
     # whatever scores candidates, by the names that reward and evaluation have for them
     judges: dict[str, JudgeOptions] = Field(min_length=1)
-    # files that `evenhand audit-judge` wrote: what is known of the judges, for reports and for limits.judge
+    # files that `evenhand judges audit` wrote: what is known of the judges, for reports and for limits.judge
     calibration: tuple[Path, ...] = ()
     reward: RewardSection
     pairs: PairsSection = PairsSection()
@@ -178,7 +178,7 @@ class Recipe(Section):
         if self.limits.judge and self.limits.judge.calibrated and not self.calibration:
             raise ValueError(
                 "limits.judge wants judges of which something is known, and no calibration is named; write calibration: "
-                "FOLDER/calibration.json, which `evenhand audit-judge SETS --judges RECIPE --out FOLDER` writes"
+                "FOLDER/calibration.json, which `evenhand judges audit SETS --judges RECIPE --out FOLDER` writes"
             )
 
     def _servers_fit(self) -> None:

@@ -42,9 +42,9 @@ def bias_study(
     ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show how many summaries are made; do nothing.")] = False,
 ) -> None:
-    """Whether a summarizer treats men and women, or Black- and white-coded names, alike: who is kept, who is invented.
+    """Whether a summarizer treats men and women, or Black- and white-coded names, alike.
 
-    The same documents are summarised with other names and genders.
+    Who is kept, who is invented? The same documents are summarised with other names and genders.
 
     Needs a model to summarise (or --summaries), spaCy to find persons and a sentence encoder.
 

@@ -69,7 +69,10 @@ def serve(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         ),
     ] = None,
 ) -> None:
-    """Serve a recipe over HTTP: candidates of an OpenAI-compatible server's model, judged, the best one returned; and rewards."""
+    """Serve a recipe over HTTP: the best of a server's judged candidates, and rewards.
+
+    The candidates are those of an OpenAI-compatible server's model.
+    """
     loaded = load_recipe(recipe, set_ or [])
     from ...extras import need
 

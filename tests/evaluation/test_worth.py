@@ -46,7 +46,7 @@ def test_a_page_without_a_calibration_says_so_and_what_makes_one(tmp_path, signa
     worth = read_worth([recipe(tmp_path)], {"grade": signature, "contract": "contract|judge:contract"})
     # a judge of form needs none
     assert worth.unknown == ("grade",)
-    assert "No calibration is known of grade" in shown(worth) and "evenhand audit-judge SETS" in shown(worth)
+    assert "No calibration is known of grade" in shown(worth) and "evenhand judges audit SETS" in shown(worth)
 
 
 def test_a_page_carries_agreement_beside_length_and_accusations(tmp_path, signature):

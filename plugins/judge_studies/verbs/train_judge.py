@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from ....cli.door import JUDGES, Verb
+from ....cli.door import Verb
 from ....cli.inputs import Evidence, Sets, named_values, refuse_unknown_judges, single_keys
 from ....cli.terminal import say, show_page
 from ....config.recipe_file import load_judges
@@ -14,7 +14,7 @@ from ....errors import RecipeError
 if TYPE_CHECKING:
     from ..combination import Sign
 
-EXAMPLE = "Example: evenhand train-judge sample --purpose coverage --out runs/judges/coverage"
+EXAMPLE = "Example: evenhand judges train sample --purpose coverage --out runs/judges/coverage"
 
 
 def train_judge(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has options)
@@ -57,4 +57,4 @@ def train_judge(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it 
     say(f"report: {out / PAGE}")
 
 
-TRAIN_JUDGE = Verb(train_judge, JUDGES, EXAMPLE)
+TRAIN_JUDGE = Verb(train_judge, epilog=EXAMPLE, former="train-judge")
