@@ -17,7 +17,7 @@ from ..config.python_code import code_sections
 from ..errors import EvenhandError
 from ..extras import give_home, show_fault, start_logging
 from ..runfolder import processes
-from . import audit, estimate, exporting, families, importing, models, recipes, score
+from . import audit, estimate, exporting, families, importing, init, models, recipes, score
 from .compare import compare
 from .door import HERE, RUNS, SUMMARIES, Verb, add_verbs, at_end, in_order, read_verbs
 from .gate import BaselineFile, FailIf, Junit, Markdown, Options, Profile, Strict, read_earlier
@@ -258,6 +258,7 @@ def env() -> None:
 CORE: dict[str, Verb] = {
     "audit": Verb(audit.audit, SUMMARIES, audit.EXAMPLE, at_end=True, further=audit.plugin_options),
     "score": Verb(score.score, SUMMARIES, score.EXAMPLE),
+    "init": Verb(init.init, RUNS, init.EXAMPLE, at_end=True),
     "validate": Verb(validate, RUNS, "Example: evenhand validate recipes/quickstart.yaml --set rounds=2"),
     "loop": Verb(loop, RUNS, "Example: evenhand loop recipes/quickstart.yaml --dry-run"),
     "generate": Verb(generate, RUNS, "Example: evenhand generate recipes/quickstart.yaml --phase evaluation/base"),
