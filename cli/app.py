@@ -17,7 +17,7 @@ from ..config.python_code import code_sections
 from ..errors import EvenhandError
 from ..extras import give_home, show_fault, start_logging
 from ..runfolder import processes
-from . import audit, estimate, exporting, families, importing, init, models, recipes, score
+from . import audit, completion, estimate, exporting, families, importing, init, models, recipes, score
 from .compare import compare
 from .door import HERE, RUNS, SUMMARIES, Verb, add_verbs, at_end, in_order, read_verbs
 from .gate import BaselineFile, FailIf, Junit, Markdown, Options, Profile, Strict, read_earlier
@@ -37,7 +37,8 @@ INTERRUPTED = 130
 PhaseName = Annotated[
     str | None,
     typer.Option(
-        help="round-00, round-01, ..., evaluation/base or evaluation/round-NN. Default: the run's first phase."
+        help="round-00, round-01, ..., evaluation/base or evaluation/round-NN. Default: the run's first phase.",
+        autocompletion=completion.phases,
     ),
 ]
 ShardName = Annotated[
@@ -301,7 +302,7 @@ EPILOG = (
 app = Verbs(
     name="evenhand",
     help="Train and check summarizers that treat sides fairly.\n\n"
-    "An audit:  [bold]evenhand audit --documents reviews --summaries even-handed --summaries praising[/bold]\n\n"
+    "An audit:  [bold]evenhand audit --documents reviews --attribute sentiment --summaries praising[/bold]\n\n"
     "A run:  [bold]evenhand loop quickstart[/bold]  (--dry-run shows its plan)",
     epilog=EPILOG,
     no_args_is_help=True,

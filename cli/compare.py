@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from . import completion
 from .gate import BaselineFile, FailIf, Junit, Markdown, Options, Profile, Strict, read_earlier
 from .inputs import overrides_option, single_keys
 from .progress import run_with_progress
@@ -18,7 +19,11 @@ if TYPE_CHECKING:
 def compare(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has options)
     recipes: Annotated[
         list[Path],
-        typer.Argument(metavar="RECIPE", help="Recipes to run and compare; the first is the reference of the tests."),
+        typer.Argument(
+            metavar="RECIPE",
+            help="Recipes to run and compare; the first is the reference of the tests.",
+            autocompletion=completion.recipes,
+        ),
     ],
     out: Annotated[
         Path,

@@ -10,6 +10,7 @@ import typer
 from ..corpora.importers import IMPORTERS, Importer
 from ..errors import PluginError
 from ..storage import numbered
+from . import completion
 from .door import Verb, refusal
 from .set_files import File, Force, Out, Split, reading, say_left_out, write_sets
 from .terminal import say
@@ -91,7 +92,10 @@ def coverage(
     file: File,
     labels: Annotated[
         str,
-        typer.Option(help="Data set whose label order applies: amazon, mitweet, semeval, article-bias, news-stance."),
+        typer.Option(
+            help="Data set whose label order applies: amazon, mitweet, semeval, article-bias, news-stance.",
+            autocompletion=completion.labels,
+        ),
     ],
     out: Out,
     split: Split = None,

@@ -13,6 +13,7 @@ from ..config import ColumnsSection, CorpusSection
 from ..errors import DataError, EvenhandError, RecipeError
 from ..storage import write_text
 from ..text import did_you_mean, one_spelling
+from . import completion
 from .first_recipe import SERVED, Answers, Goal, checked, recipe_text
 from .inputs import Columns
 from .terminal import complain, say
@@ -39,6 +40,7 @@ def init(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has opt
         typer.Option(
             metavar="FILE",
             help="Document sets (JSON lines), a table with a row for each document, or a bundled corpus: sample, reviews.",
+            autocompletion=completion.documents,
         ),
     ] = None,
     columns: Columns = None,
@@ -54,6 +56,7 @@ def init(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has opt
         typer.Option(
             metavar="NAME",
             help="What writes: a name on the Hugging Face hub, a folder, embedded:NAME, or NAME@http://HOST/v1 of a server.",
+            autocompletion=completion.writing_models,
         ),
     ] = None,
     goal: Annotated[

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..text.amounts import disk_size
+from . import completion
 from .terminal import console, note, plain_table, say, show
 from .verbs import Verbs
 
@@ -84,7 +85,9 @@ def fetch(
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="NAMES...", help="As `evenhand models` lists them, or nltk for NLTK's data; or .gguf files."
+            metavar="NAMES...",
+            help="As `evenhand models` lists them, or nltk for NLTK's data; or .gguf files.",
+            autocompletion=completion.embedded_models,
         ),
     ] = None,
     all_: Annotated[bool, typer.Option("--all", help="All models.")] = False,

@@ -13,6 +13,7 @@ from ..config.plain_yaml import dump_yaml
 from ..config.shipped import RECIPES, comment_lines, read_head, recipe_names
 from ..errors import DataError
 from ..storage import as_given, read_text, write_text
+from . import completion
 from .terminal import console, plain_table, say, show
 from .verbs import Verbs
 
@@ -37,7 +38,12 @@ BEYOND = {
 # columns of the narrowest terminals that have room for needs and time, and for data and expected numbers as well
 WIDE, WIDEST = 140, 180
 Name = Annotated[
-    str, typer.Argument(metavar="NAME", help="As `evenhand recipes` lists it, for example methods/debate.")
+    str,
+    typer.Argument(
+        metavar="NAME",
+        help="As `evenhand recipes` lists it, for example methods/debate.",
+        autocompletion=completion.recipes,
+    ),
 ]
 
 
@@ -89,7 +95,12 @@ def copy_recipe(
 
 
 def accelerate(
-    name: Annotated[str | None, typer.Argument(metavar="NAME", help="A configuration, for example zero2.")] = None,
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="NAME", help="A configuration, for example zero2.", autocompletion=completion.accelerate_configs
+        ),
+    ] = None,
 ) -> None:
     """List the accelerate configurations that come with evenhand, or print the path of one.
 

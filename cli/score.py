@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from ..errors import DataError, RecipeError
+from . import completion
 from .inputs import Columns, SummaryColumns, labelled
 from .terminal import say, show, show_page
 
@@ -19,7 +20,10 @@ EXAMPLE = "Example: evenhand score --documents reviews --summaries even-handed -
 def score(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has options)
     documents: Annotated[
         Path,
-        typer.Option(help="Document sets, or a table with a row for each document, as `evenhand audit` reads them."),
+        typer.Option(
+            help="Document sets, or a table with a row for each document, as `evenhand audit` reads them.",
+            autocompletion=completion.documents,
+        ),
     ],
     summaries: Annotated[
         list[str],
@@ -28,7 +32,12 @@ def score(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
             help="A summary of each set, as `evenhand audit` reads them. Repeatable; others are tested against the first.",
         ),
     ],
-    judges: Annotated[Path, typer.Option(help="A recipe, or a YAML file, whose section 'judges' names the judges.")],
+    judges: Annotated[
+        Path,
+        typer.Option(
+            help="A recipe, or a YAML file, whose section 'judges' names the judges.", autocompletion=completion.recipes
+        ),
+    ],
     out: Annotated[
         Path,
         typer.Option(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ...cli import completion
 from ...cli.door import SUMMARIES, Verb
 from ...cli.estimate import print_asked
 from ...cli.inputs import SummaryColumns, overrides_option
@@ -22,7 +23,12 @@ EXAMPLE = "Example: evenhand bias-study recipes/bias/simulated.yaml --dry-run"
 
 def bias_study(
     recipe: Annotated[
-        Path, typer.Argument(metavar="RECIPE", help="What to study, for example recipes/bias/simulated.yaml.")
+        Path,
+        typer.Argument(
+            metavar="RECIPE",
+            help="What to study, for example recipes/bias/simulated.yaml.",
+            autocompletion=completion.recipes,
+        ),
     ],
     set_: Annotated[
         list[str] | None,

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from ...cli import completion
 from ...cli.door import Verb
 from ...cli.estimate import print_asked
 from ...cli.inputs import overrides_option
@@ -18,7 +19,12 @@ EXAMPLE = "Example: evenhand judges controlled recipes/controlled/sample.yaml --
 
 def build_controlled(
     recipe: Annotated[
-        Path, typer.Argument(metavar="RECIPE", help="What to build, for example recipes/controlled/sample.yaml.")
+        Path,
+        typer.Argument(
+            metavar="RECIPE",
+            help="What to build, for example recipes/controlled/sample.yaml.",
+            autocompletion=completion.recipes,
+        ),
     ],
     set_: Annotated[
         list[str] | None,

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from ...cli import completion
 from ...cli.door import RUNS, Verb
 from ...cli.inputs import Overrides
 from ...cli.terminal import note, say
@@ -26,7 +27,11 @@ def _help(values: list[str] | None) -> list[str] | None:
 def serve(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has options)
     recipe: Annotated[
         Path,
-        typer.Argument(metavar="RECIPE", help="A recipe with generate.backend: openai, or the name of a shipped one."),
+        typer.Argument(
+            metavar="RECIPE",
+            help="A recipe with generate.backend: openai, or the name of a shipped one.",
+            autocompletion=completion.recipes,
+        ),
     ],
     set_: Overrides = None,
     phase: Annotated[

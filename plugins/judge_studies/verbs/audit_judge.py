@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from ....cli import completion
 from ....cli.door import Verb
 from ....cli.inputs import Evidence, Sets, named_values, refuse_unknown_judges, single_keys
 from ....cli.terminal import say, show_page
@@ -16,7 +17,11 @@ EXAMPLE = "Example: evenhand judges audit sample --judges quickstart --out runs/
 def audit_judge(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has options)
     sets: Sets,
     judges: Annotated[
-        Path, typer.Option(help="A recipe or a YAML file whose section 'judges' names the judges to audit.")
+        Path,
+        typer.Option(
+            help="A recipe or a YAML file whose section 'judges' names the judges to audit.",
+            autocompletion=completion.recipes,
+        ),
     ],
     out: Annotated[
         Path,

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from ....cli import completion
 from ....cli.door import Verb
 from ....cli.inputs import Evidence, Sets
 from ....cli.terminal import say, show_page
@@ -16,7 +17,11 @@ EXAMPLE = "Example: evenhand judges benchmark sample --judges quickstart"
 def benchmark_judges(
     file: Sets,
     judges: Annotated[
-        Path | None, typer.Option(help="A recipe or a YAML file whose section 'judges' names the judges to try.")
+        Path | None,
+        typer.Option(
+            help="A recipe or a YAML file whose section 'judges' names the judges to try.",
+            autocompletion=completion.recipes,
+        ),
     ] = None,
     evidence: Evidence = None,
     out: Annotated[

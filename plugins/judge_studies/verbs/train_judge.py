@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from ....cli import completion
 from ....cli.door import Verb
 from ....cli.inputs import Evidence, Sets, named_values, refuse_unknown_judges, single_keys
 from ....cli.terminal import say, show_page
@@ -23,7 +24,10 @@ def train_judge(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it 
     out: Annotated[Path, typer.Option(help="Folder for judge.json, the page, training.json and judgements.jsonl.")],
     judges: Annotated[
         Path | None,
-        typer.Option(help="A recipe or a YAML file whose section 'judges' names the judges to combine with ROUGE."),
+        typer.Option(
+            help="A recipe or a YAML file whose section 'judges' names the judges to combine with ROUGE.",
+            autocompletion=completion.recipes,
+        ),
     ] = None,
     judge: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="Combine these judges of it alone. Repeatable.")
