@@ -17,7 +17,7 @@ from ..config.python_code import code_sections
 from ..errors import EvenhandError
 from ..extras import give_home, show_fault, start_logging
 from ..runfolder import processes
-from . import audit, completion, estimate, exporting, families, importing, init, models, recipes, score
+from . import audit, completion, estimate, exporting, families, gate_verb, importing, init, models, recipes, score
 from .compare import compare
 from .door import HERE, RUNS, SUMMARIES, Verb, add_verbs, at_end, in_order, read_verbs
 from .gate import BaselineFile, FailIf, Junit, Markdown, Options, Profile, Strict, read_earlier
@@ -258,6 +258,7 @@ def env() -> None:
 # verbs of the core, in the order of --help
 CORE: dict[str, Verb] = {
     "audit": Verb(audit.audit, SUMMARIES, audit.EXAMPLE, at_end=True, further=audit.plugin_options),
+    "gate": Verb(gate_verb.gate, SUMMARIES, gate_verb.EXAMPLE),
     "score": Verb(score.score, SUMMARIES, score.EXAMPLE),
     "init": Verb(init.init, RUNS, init.EXAMPLE, at_end=True),
     "validate": Verb(validate, RUNS, "Example: evenhand validate recipes/quickstart.yaml --set rounds=2"),

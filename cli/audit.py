@@ -281,7 +281,7 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         limit=limit,
         seed=seed,
     )
-    refuse_llm_units(limits, request.entailer)
+    refuse_llm_units(limits, is_by_model=request.entailer is not None and request.entailer.units == "llm")
     with _progress() as progress:
         report = run_audit(
             request,
