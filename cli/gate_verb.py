@@ -11,6 +11,7 @@ from .gate import BaselineFile, FailIf, Junit, Markdown, Options, Profile, Stric
 from .terminal import say, show
 
 if TYPE_CHECKING:
+    from ..evaluation.gate.contents import Gate
     from ..evaluation.gate.limits import GateRequest
     from ..evaluation.gate.subject import PageKind
 
@@ -59,7 +60,7 @@ def gate(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has opt
     if not kind.read(page).subject.sets:
         raise DataError(f"{file}: keeps nothing of single document sets; make it again with this version")
     _refuse_grades(request, kind, page, file)
-    held = gated(page, kind, request, earlier).gate
+    held: Gate = gated(page, kind, request, earlier).gate
     show(fragment(gate_blocks(held)))
     if not held.failed:
         say(outcome(held).text)
