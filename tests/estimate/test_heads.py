@@ -28,7 +28,7 @@ HEADS = {name: read_head(RECIPES / f"{name}.yaml") for name in usable_names()}
 FOR_GPUS = [name for name, head in HEADS.items() if "GPU" in head.needs]
 ON_CPUS = [name for name, head in HEADS.items() if "by evenhand run estimate" in head.time and name not in FOR_GPUS]
 NEEDS = re.compile(r"^(\d+) GPUs? of (\d+) GiB \(evenhand run estimate\)")
-TIME = re.compile(r"\b(\d+(?:\.\d)?) (minutes?|hours?) on .+? by evenhand estimate((?: --\S+ \S*[^\s,])*)")
+TIME = re.compile(r"\b(\d+(?:\.\d)?) (minutes?|hours?) on .+? by evenhand run estimate((?: --\S+ \S*[^\s,])*)")
 # a benchmark of judges is no loop, of which alone the time is estimated; memory is that of the judges, whatever is asked
 NO_TIME = {"polisum/llama-3.1-8b/judges", "polisum/llama-3.1-8b/judges-backbones"}
 # a pass of training is run without numbers, for seconds: the other two recipes that train stand for these
