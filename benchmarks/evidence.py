@@ -115,10 +115,10 @@ def _judges(setting: Setting) -> list[Command]:
     metrics = (*setting.articles, "--judges", recipe("judges"))
     asking = (*setting.articles, "--judges", recipe("more-judges"))
     return [
-        ("audit-judge", *metrics, "--out", str(setting.out / "judges")),
-        ("train-judge", *metrics, "--purpose", "coverage", "--out", str(setting.out / "trained-coverage")),
-        ("train-judge", *metrics, "--purpose", "faithfulness", "--out", str(setting.out / "trained-faithfulness")),
-        ("benchmark-judges", *asking, "--out", str(setting.out / "more-judges")),
+        ("judges", "audit", *metrics, "--out", str(setting.out / "judges")),
+        ("judges", "train", *metrics, "--purpose", "coverage", "--out", str(setting.out / "trained-coverage")),
+        ("judges", "train", *metrics, "--purpose", "faithfulness", "--out", str(setting.out / "trained-faithfulness")),
+        ("judges", "benchmark", *asking, "--out", str(setting.out / "more-judges")),
     ]
 
 

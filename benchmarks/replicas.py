@@ -91,7 +91,7 @@ def _generated(recipe: Recipe) -> Receipt:
 
 
 def _submitted(recipe: Recipe, n_shards: int) -> Receipt:
-    """By jobs of SLURM, as `evenhand slurm` writes them for the stage; nothing is left to do here but to read its receipt."""
+    """By jobs of SLURM, as `evenhand run slurm` writes them for the stage; nothing is left to do here but to read its receipt."""
     step = (Step("generate", open_phase(recipe, BASE)),)
     queued = submit(Scripts(recipe, Nodes(), (SlurmJob(step, n_shards), SlurmJob(step))))
     while still_queued(each.id for each in queued):

@@ -102,7 +102,7 @@ def steps(n_shards: int) -> dict[str, list[list[str]]]:
             found[stage] = [[stage, *phase]]
         else:
             found[f"{stage}, shards"] = [[stage, *phase, "--shard", f"{i}/{n_shards}"] for i in range(n_shards)]
-            found[f"{stage}, merge"] = [["merge", *phase]]
+            found[f"{stage}, merge"] = [["run merge", *phase]]
     return found | {"rerank": [["rerank", *phase]], "report": [["report"]]}
 
 
@@ -164,7 +164,7 @@ def _process(words: Sequence[str], folder: Path) -> tuple[int, float]:
     """Peak bytes and processor seconds of a command, which must end well."""
     verb, *options = words
     log = folder / f"{verb}.log"
-    command = [sys.executable, "-m", "evenhand.cli", verb, str(folder / "recipe.yaml"), *options]
+    command = [sys.executable, "-m", "evenhand.cli", *verb.split(), str(folder / "recipe.yaml"), *options]
     with log.open("wb") as file:
         process = subprocess.Popen(
             command, stdout=file, stderr=file, env=os.environ | {"EVENHAND_CACHE": str(folder.resolve() / "cache")}

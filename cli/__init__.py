@@ -14,8 +14,9 @@ def main() -> None:
         # an exception would come up as a traceback of whatever is being imported, or be lost there
         signal.signal(signal.SIGINT, _leave)
     from .app import app, refusals_said
+    from .completion import bash_words
 
-    with refusals_said():
+    with bash_words(os.environ), refusals_said():
         app()
 
 

@@ -17,9 +17,9 @@ from ..config.python_code import code_sections
 from ..errors import EvenhandError
 from ..extras import give_home, show_fault, start_logging
 from ..runfolder import processes
-from . import audit, estimate, exporting, importing, models, recipes, score
+from . import audit, completion, estimate, exporting, families, gate_verb, importing, init, models, recipes, score
 from .compare import compare
-from .door import HERE, RUNS, SUMMARIES, Verb, add_verbs, in_order, read_verbs
+from .door import HERE, RUNS, SUMMARIES, Verb, add_verbs, at_end, in_order, read_verbs
 from .gate import BaselineFile, FailIf, Junit, Markdown, Options, Profile, Strict, read_earlier
 from .inputs import Overrides, RecipePath, open_recipe
 from .progress import run_with_progress, watched
@@ -37,7 +37,8 @@ INTERRUPTED = 130
 PhaseName = Annotated[
     str | None,
     typer.Option(
-        help="round-00, round-01, ..., evaluation/base or evaluation/round-NN. Default: the run's first phase."
+        help="round-00, round-01, ..., evaluation/base or evaluation/round-NN. Default: the run's first phase.",
+        autocompletion=completion.phases,
     ),
 ]
 ShardName = Annotated[
@@ -45,7 +46,7 @@ ShardName = Annotated[
     typer.Option(
         "--shard",
         metavar="I/N",
-        help="Do only every N-th batch, from the I-th (counted from 0); other processes do the others. Then evenhand merge.",
+        help="Do only every N-th batch, from the I-th (counted from 0); other processes do the others. Then evenhand run merge.",
     ),
 ]
 
@@ -77,7 +78,7 @@ def validate(
         ),
     ] = False,
 ) -> None:
-    """Check in seconds, without loading a model, what would stop any stage of a recipe; all mistakes are shown together."""
+    """Check a recipe in seconds, without loading a model; all mistakes are shown together."""
     loaded = open_recipe(recipe, set_)
     from ..loop import plan
     from ..preflight import preflight
@@ -94,7 +95,7 @@ def loop(
     set_: Overrides = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the steps with their counts; do nothing.")] = False,
 ) -> None:
-    """Run all rounds and the evaluation; what is done already is reused, what was interrupted continues."""
+    """Run all rounds and the evaluation; what is done is reused, what was begun continues."""
     loaded = open_recipe(recipe, set_)
     from ..loop import steps
     from ..preflight import preflight
@@ -110,7 +111,7 @@ def loop(
 
 
 def generate(recipe: RecipePath, phase: PhaseName = None, set_: Overrides = None, shard: ShardName = None) -> None:
-    """Make the candidates of one phase: documents in, requests.jsonl and candidates.jsonl out."""
+    """Make the candidates of one phase: requests.jsonl and candidates.jsonl."""
     from ..generate.stage import generate as run
     from ..generate.stage import generate_shard
 
@@ -152,7 +153,7 @@ def merge(recipe: RecipePath, phase: PhaseName = None, set_: Overrides = None) -
 
 
 def rerank(recipe: RecipePath, phase: PhaseName = None, set_: Overrides = None) -> None:
-    """Order the judged candidates of one phase: best.jsonl, and pairs.jsonl in training rounds."""
+    """Order the judged candidates of one phase: best.jsonl, and pairs.jsonl in rounds."""
     from ..rerank.stage import rerank as run
 
     with _step("rerank", recipe, phase, set_) as step:
@@ -163,7 +164,7 @@ def train(recipe: RecipePath, phase: PhaseName = None, set_: Overrides = None) -
     """LoRA DPO on one round's pairs under accelerate launch: adapter/.
 
     On several GPUs you may also launch it yourself:
-    accelerate launch --config_file $(evenhand accelerate zero2) -m evenhand.train.dpo --config RECIPE
+    accelerate launch --config_file $(evenhand recipes accelerate zero2) -m evenhand.train.dpo --config RECIPE
     """
     from ..train.launch import train as run
 
@@ -181,7 +182,7 @@ def report(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has o
     junit: Junit = None,
     markdown: Markdown = None,
 ) -> None:
-    """Compare the systems of the evaluation phases: report/index.html, report.json, report.md, tables/."""
+    """Compare the systems of a run's evaluation: report/index.html, report.json."""
     loaded = open_recipe(recipe, set_)
     from ..evaluation.gate.calibrated import refuse_uncalibrated
     from ..evaluation.gate.decide import Gating
@@ -206,8 +207,10 @@ def report(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has o
 def cache(
     clear: Annotated[bool, typer.Option("--clear", help="Forget all of them.")] = False,
 ) -> None:
-    """Show the cached judgements of each judge, embeddings, reference log-probabilities of training and answers of servers, or
-    forget them."""
+    """Show, or forget, what is cached: judgements, embeddings, log-probabilities, answers.
+
+    They are the judgements of each judge, embeddings, reference log-probabilities of training and answers of servers.
+    """
     from ..config.model import answer_caches
     from ..judges.cache import JUDGEMENTS, cache_counts
     from ..judges.embeddings import EMBEDDINGS
@@ -232,7 +235,7 @@ def cache(
 
 
 def env() -> None:
-    """Show which libraries are installed, which extras are missing, and where caches lie."""
+    """Show which libraries are installed, which extras are missing, where caches lie."""
     from importlib.util import find_spec
 
     from ..extras import EXTRAS, installed_versions
@@ -255,13 +258,13 @@ def env() -> None:
 # verbs of the core, in the order of --help
 CORE: dict[str, Verb] = {
     "audit": Verb(audit.audit, SUMMARIES, audit.EXAMPLE, at_end=True, further=audit.plugin_options),
+    "gate": Verb(gate_verb.gate, SUMMARIES, gate_verb.EXAMPLE),
     "score": Verb(score.score, SUMMARIES, score.EXAMPLE),
+    "init": Verb(init.init, RUNS, init.EXAMPLE, at_end=True),
     "validate": Verb(validate, RUNS, "Example: evenhand validate recipes/quickstart.yaml --set rounds=2"),
-    "estimate": Verb(estimate.estimate, RUNS, estimate.EXAMPLE),
     "loop": Verb(loop, RUNS, "Example: evenhand loop recipes/quickstart.yaml --dry-run"),
     "generate": Verb(generate, RUNS, "Example: evenhand generate recipes/quickstart.yaml --phase evaluation/base"),
     "judge": Verb(judge, RUNS, "Example: evenhand judge recipes/quickstart.yaml --phase round-00"),
-    "merge": Verb(merge, RUNS, "Example: evenhand merge recipes/quickstart.yaml --phase evaluation/base"),
     "rerank": Verb(rerank, RUNS, "Example: evenhand rerank recipes/quickstart.yaml --phase evaluation/base"),
     "train": Verb(train, RUNS, "Example: evenhand train recipes/quickstart.yaml --phase round-00"),
     "report": Verb(report, RUNS, "Example: evenhand report recipes/quickstart.yaml"),
@@ -270,33 +273,38 @@ CORE: dict[str, Verb] = {
         RUNS,
         "Example: evenhand compare recipes/methods/zero-shot.yaml recipes/methods/rerank.yaml --out runs/methods",
     ),
-    "export": Verb(exporting.export, RUNS, exporting.EXAMPLE, at_end=True),
-    "accelerate": Verb(recipes.accelerate, RUNS, "Example: evenhand accelerate zero2"),
-    "recipes": Verb(recipes.app, RUNS),
-    "cache": Verb(cache, HERE, "Example: evenhand cache --clear"),
-    "env": Verb(env, HERE, "Example: evenhand env"),
+    "recipes": Verb(recipes.app, HERE),
+    "recipes.accelerate": Verb(
+        recipes.accelerate, epilog="Example: evenhand recipes accelerate zero2", former="accelerate"
+    ),
+    "run": Verb(families.RUN, HERE),
+    "run.estimate": Verb(estimate.estimate, epilog=estimate.EXAMPLE, former="estimate"),
+    "run.merge": Verb(
+        merge, epilog="Example: evenhand run merge recipes/quickstart.yaml --phase evaluation/base", former="merge"
+    ),
+    "run.export": Verb(exporting.export, epilog=exporting.EXAMPLE, at_end=True, former="export"),
+    "judges": Verb(families.JUDGES, HERE),
     "import": Verb(importing.app, HERE, at_end=True),
     **importing.VERBS,
     "models": Verb(models.app, HERE),
+    "cache": Verb(cache, HERE, "Example: evenhand cache --clear"),
+    "env": Verb(env, HERE, "Example: evenhand env"),
 }
 VERBS = in_order(importing.with_importers(read_verbs(CORE)), CORE)
 # all other verbs keep what they have finished
-AT_END = sorted(name for name, verb in VERBS.items() if verb.at_end and "." not in name)
+AT_END = at_end(VERBS)
 EPILOG = (
-    "Exit codes: 0 done; 1 failed, the same command continues; 2 the command line, the recipe, the data or a model is wrong; "
-    "3 finished, but more was left out than the recipe allows; 4 finished, but a limit of --fail-if is not kept; "
-    "5 a server works at a batch, the same command continues; "
-    "130 interrupted, the same command continues. "
-    f"{', '.join(AT_END[:-1])} and {AT_END[-1]} write only at their end and start over."
+    "Exit codes: 0 done; 1 failed; 2 command line, recipe, data or a model are wrong; 3 more was left out than the recipe "
+    "allows; 4 a limit is not kept; 5 a server works at a batch; 130 interrupted. After 1, 5 and 130 the same command "
+    "continues, or starts over where its --help says so.\n\n"
+    "Options: --version; --install-completion, after which the shell completes names; --help."
 )
 
 app = Verbs(
     name="evenhand",
     help="Train and check summarizers that treat sides fairly.\n\n"
-    "See an audit first:  [bold]evenhand audit --documents reviews --attribute sentiment --summaries even-handed "
-    "--summaries praising[/bold]\n\n"
-    "Then a whole run:  [bold]evenhand loop quickstart[/bold]  "
-    "(generate, judge, rerank, train, evaluate, report; add --dry-run to see the plan).",
+    "An audit:  [bold]evenhand audit --documents reviews --attribute sentiment --summaries praising[/bold]\n\n"
+    "A run:  [bold]evenhand loop quickstart[/bold]  (--dry-run shows its plan)",
     epilog=EPILOG,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -341,8 +349,10 @@ def refusals_said() -> Iterator[None]:
 
 def after_interrupt(arguments: Sequence[str]) -> str:
     """What an interruption of this command line leaves."""
-    verb = next((argument for argument in arguments if not argument.startswith("-")), "")
-    return "nothing was kept" if verb in AT_END else "the same command continues"
+    words = [argument for argument in arguments if not argument.startswith("-")][:2]
+    words = [*app.former.get("".join(words[:1]), words)]
+    is_at_end = not {words[0] if words else "", " ".join(words)}.isdisjoint(AT_END)
+    return "nothing was kept" if is_at_end else "the same command continues"
 
 
 @dataclass
@@ -380,9 +390,10 @@ def _step(
         if step.receipt is not None:
             track(step.phase, step.receipt)
     if step.receipt is None:
-        say(
-            f"{title}  {'the whole stage is done already' if step.was_done else 'done; evenhand merge puts all shards together'}"
+        state = (
+            "the whole stage is done already" if step.was_done else "done; evenhand run merge puts all shards together"
         )
+        say(f"{title}  {state}")
         return
     say(summary(title, step.receipt, reused=step.was_done))
     # a training has said them

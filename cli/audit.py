@@ -11,6 +11,7 @@ import typer
 from ..config import ColumnsSection, SummaryColumnsSection
 from ..extras import no_bars, verbosity
 from ..text import one_spelling
+from . import completion
 from .gate import BaselineFile, FailIf, Junit, Markdown, Options, Profile, Strict, read_earlier
 from .inputs import columns_option, labelled, summary_columns_option
 from .terminal import console, note, say, show, show_page
@@ -40,6 +41,7 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
             rich_help_panel=INPUT,
             help="Document sets: evenhand's JSON lines, coverage-fairness files, those that an importer recognises, or a table "
             "(.csv, .tsv, .parquet) with a row for each document; .gz too. reviews is bundled; an importer may have a corpus.",
+            autocompletion=completion.documents,
         ),
     ],
     attribute: Annotated[
@@ -55,6 +57,7 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
             rich_help_panel=INPUT,
             help="One summary of each set: by id, or in the order of the sets; or a folder of evenhand score or of a phase. "
             "Repeatable; the first is what others are tested against. even-handed and praising are bundled, for reviews.",
+            autocompletion=completion.summaries,
         ),
     ] = None,
     columns: Annotated[ColumnsSection | None, columns_option(INPUT)] = None,
@@ -91,6 +94,7 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         str | None,
         typer.Option(
             metavar="NAME,NAME|FILE.py:FUNCTION",
+            autocompletion=completion.measures,
             rich_help_panel=MEASURES,
             help="value-shares (BUR, UER, AUC, SOF), coverage (Equal Coverage, Coverage Parity), a function of yours, or what "
             "plug-ins and packages bring: of evenhand's own order (room by place), opinions (needs networkx), tone (how it "
@@ -101,6 +105,7 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         str | None,
         typer.Option(
             metavar="NAME|FILE.yaml",
+            autocompletion=completion.matchers,
             rich_help_panel=MEASURES,
             help="For value-shares, order. ngram: needs NLTK's data; words: runs anywhere; bertscore, bartscore: need a model; "
             "or a YAML file with the keys of a recipe's matcher. Default: ngram where NLTK's data is found (evenhand models "
@@ -111,6 +116,7 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         str | None,
         typer.Option(
             metavar="NAME|FILE.yaml",
+            autocompletion=completion.entailers,
             rich_help_panel=MEASURES,
             help="For coverage. words: runs anywhere; encoder: needs a sentence encoder; nli: needs a classifier; or a YAML file "
             "with the keys of a recipe's entailer, for units of a language model (units: llm). Default: encoder where its "
@@ -221,7 +227,7 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     ] = Path("audit"),
     **plugin_options: Any,
 ) -> None:
-    """Audit any summaries against their documents: who gets less room than their documents, how sure, in which summaries.
+    """Audit any summaries: who gets less room than their documents, how sure, in which.
 
     Start with what is bundled, as in the example below: two made-up systems, of which one leans to praise.
 
@@ -275,7 +281,7 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         limit=limit,
         seed=seed,
     )
-    refuse_llm_units(limits, request.entailer)
+    refuse_llm_units(limits, is_by_model=request.entailer is not None and request.entailer.units == "llm")
     with _progress() as progress:
         report = run_audit(
             request,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from . import completion
 from .gate import BaselineFile, FailIf, Junit, Markdown, Options, Profile, Strict, read_earlier
 from .inputs import overrides_option, single_keys
 from .progress import run_with_progress
@@ -18,7 +19,11 @@ if TYPE_CHECKING:
 def compare(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has options)
     recipes: Annotated[
         list[Path],
-        typer.Argument(metavar="RECIPE", help="Recipes to run and compare; the first is the reference of the tests."),
+        typer.Argument(
+            metavar="RECIPE",
+            help="Recipes to run and compare; the first is the reference of the tests.",
+            autocompletion=completion.recipes,
+        ),
     ],
     out: Annotated[
         Path,
@@ -56,7 +61,9 @@ def compare(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has 
     markdown: Markdown = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the steps with their counts; do nothing.")] = False,
 ) -> None:
-    """Run several recipes on the same requests and compare them at equal budgets: who leads, on which side, how sure.
+    """Run several recipes on the same requests, and compare them at equal budgets.
+
+    Who leads, on which side, and how sure is that?
 
     What is done already is reused, and what was interrupted continues. What two runs make from the very same inputs is made once:
     recipes of one name and seed share candidates. Differences are tested and corrected for their number.

@@ -1,7 +1,7 @@
 """The door of verbs: what adds a command to the command line, evenhand's own plug-ins among them.
 
-A verb is an entry point of the group `evenhand.verbs` whose name is the command: `card = "evenhand.plugins.cards.verbs:CARD"`.
-One whose name has a dot goes below a group: `import.tweets` is `evenhand import tweets`.
+A verb is an entry point of the group `evenhand.verbs` whose name is the command: `serve = "evenhand.plugins.serve.verbs:SERVE"`.
+One whose name has a dot goes below a family: `run.card` is `evenhand run card`.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -17,9 +17,10 @@ from ..errors import PluginError
 from .verbs import FurtherOptions, Verbs
 
 # panels of --help, in their order
-SUMMARIES, RUNS = "Summaries that are there", "Recipes and their runs"
-JUDGES, HERE, OTHERS = "What judges are worth", "Data and this machine", "Of other packages"
-PANELS = (SUMMARIES, RUNS, JUDGES, HERE, OTHERS)
+SUMMARIES, RUNS, HERE = "Summaries that you have", "A recipe and its run", "Families, and what is here"
+OTHERS = "Of other packages"
+STARTS_OVER = "Writes at its end alone: after an interruption, nothing was kept and the same command starts over."
+PANELS = (SUMMARIES, RUNS, HERE, OTHERS)
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ class Verb:
 
     # a function with the options that its annotations tell typer
     run: Callable[..., None] | Verbs
-    # of --help
+    # of --help; one below a family needs none
     panel: str = OTHERS
     # the last lines of its own --help; a group brings its own
     epilog: str | None = None
@@ -38,6 +39,8 @@ class Verb:
     further: FurtherOptions | None = None
     # what it reads, where that is a kind of recipe of its own
     recipe: type[BaseModel] | None = None
+    # by what name it went before, under which it is still run: "audit-judge" of judges.audit
+    former: str | None = None
 
 
 class RefusedVerb(Verb):
@@ -66,6 +69,17 @@ def in_order(verbs: Mapping[str, Verb], core: Mapping[str, Verb]) -> dict[str, V
     return {name: verbs[name] for name in sorted(names, key=lambda name: panels.get(verbs[name].panel, len(panels)))}
 
 
+def spelled(name: str) -> str:
+    """A verb's name as it is written on a command line: "run card" of "run.card"."""
+    return name.replace(".", " ")
+
+
+def at_end(verbs: Mapping[str, Verb]) -> list[str]:
+    """Spellings of the verbs and families that write at their end alone, in the order of the alphabet."""
+    names = [name for name, verb in verbs.items() if verb.at_end]
+    return sorted(spelled(name) for name in names if name.rpartition(".")[0] not in names)
+
+
 def refusal(error: PluginError) -> RefusedVerb:
     """A verb that cannot be run, and whose help and refusal is the error."""
 
@@ -81,8 +95,15 @@ def refusal(error: PluginError) -> RefusedVerb:
 
 def add_verbs(app: Verbs, verbs: Mapping[str, Verb]) -> None:
     """Register verbs, and those with a dot in their names below their groups."""
+    families = {name.rpartition(".")[0] for name in verbs}
     for name, verb in verbs.items():
+        if isinstance(verb.run, Verbs) and not (verb.run.registered_commands or name in families):
+            # plug-ins would bring what stands below it
+            continue
+        if verb.former:
+            app.former[verb.former] = tuple(name.split("."))
         group, _, below = name.rpartition(".")
+        app.order.append(name)
         if not group:
             _add(app, name, verb, verb.panel)
         elif group not in verbs and group in absent_names():
@@ -99,11 +120,16 @@ def add_verbs(app: Verbs, verbs: Mapping[str, Verb]) -> None:
 
 
 def _add(app: Verbs, name: str, verb: Verb, panel: str | None) -> None:
+    epilogs = [
+        verb.run.info.epilog if isinstance(verb.run, Verbs) else verb.epilog,
+        STARTS_OVER if verb.at_end else None,
+    ]
+    epilog = "\n\n".join(filter(None, epilogs)) or None
     if isinstance(verb.run, Verbs):
-        app.add_typer(verb.run, name=name, rich_help_panel=panel)
+        app.add_typer(verb.run, name=name, epilog=epilog, rich_help_panel=panel)
     else:
         settings = {"ignore_unknown_options": isinstance(verb, RefusedVerb)}
-        app.command(name, further=verb.further, epilog=verb.epilog, rich_help_panel=panel, context_settings=settings)(
+        app.command(name, further=verb.further, epilog=epilog, rich_help_panel=panel, context_settings=settings)(
             verb.run
         )
 

@@ -1,4 +1,4 @@
-"""`evenhand estimate`: what a recipe needs, before anything is run."""
+"""`evenhand run estimate`: what a recipe needs, before anything is run."""
 
 import json
 from collections.abc import Callable, Iterable, Sequence
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ..generate.backend import Ask
     from ..train.memory import TrainMemory
 
-EXAMPLE = "Example: evenhand estimate recipes/quickstart.yaml --gpu a100-40"
+EXAMPLE = "Example: evenhand run estimate recipes/quickstart.yaml --gpu a100-40"
 # of a recipe whose loop would take other hours
 BENCHMARK = "how long a benchmark of judges takes is not known"
 # of what servers are asked

@@ -1,4 +1,4 @@
-"""`evenhand export`: a run's pairs, rankings and rewards for other trainers."""
+"""`evenhand run export`: a run's pairs, rankings and rewards for other trainers."""
 
 import json
 from pathlib import Path
@@ -10,7 +10,7 @@ from ..errors import DataError
 from .outputs import refuse_outputs, refuse_replaced
 from .terminal import say
 
-EXAMPLE = "Example: evenhand export runs/quickstart --to ranked --out ranked.jsonl"
+EXAMPLE = "Example: evenhand run export runs/quickstart --to ranked --out ranked.jsonl"
 
 
 def export(

@@ -32,7 +32,9 @@ def _help(context: typer.Context, limits: list[str] | None) -> list[str] | None:
     if "help" in (limits or ()):
         from ..evaluation.gate.names import told
 
-        say(told(page_kind(context.info_name or "")))
+        verb = context.info_name or ""
+        # of a result that is there either may be meant
+        say("\n\n".join(told(page_kind(name)) for name in (("audit", "report") if verb == "gate" else (verb,))))
         raise typer.Exit
     return limits
 

@@ -10,6 +10,7 @@ import typer
 from ..corpora.importers import IMPORTERS, Importer
 from ..errors import PluginError
 from ..storage import numbered
+from . import completion
 from .door import Verb, refusal
 from .set_files import File, Force, Out, Split, reading, say_left_out, write_sets
 from .terminal import say
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
     from ..records import DocumentSet
 
 app = Verbs(
-    help="Turn somebody else's data into document sets; what was repaired or left out is counted.\n\n"
-    "Tables of your own, the formats that are named here, and any sets in another order.",
+    help="Turn tables and somebody else's data into document sets.\n\nWhat was repaired or left out is counted."
+    " There are tables of your own, the formats that are named here, and any sets in another order.",
     epilog="Example: evenhand import table docs.csv --set topic --text text --attribute side --out docs.jsonl",
     no_args_is_help=True,
     rich_markup_mode="rich",
@@ -91,7 +92,10 @@ def coverage(
     file: File,
     labels: Annotated[
         str,
-        typer.Option(help="Data set whose label order applies: amazon, mitweet, semeval, article-bias, news-stance."),
+        typer.Option(
+            help="Data set whose label order applies: amazon, mitweet, semeval, article-bias, news-stance.",
+            autocompletion=completion.labels,
+        ),
     ],
     out: Out,
     split: Split = None,

@@ -14,6 +14,7 @@ from ..config.recipe_file import load_recipe
 from ..errors import DataError, RecipeError
 from ..storage import listed, local_path
 from ..text import did_you_mean
+from . import completion
 
 V = TypeVar("V", bound=str)
 
@@ -44,23 +45,31 @@ def named_values(option: str, entries: Sequence[str] | None, values: Sequence[V]
     return {name: next(value for value in values if value == x) for name, x in split.values()}
 
 
-def overrides_option(about: str) -> Any:
-    """The option `--set`."""
-    return typer.Option("--set", metavar="KEY=VALUE", callback=single_keys("--set"), help=about)
+def overrides_option(about: str, complete: Callable[[str], list[str]] | None = None) -> Any:
+    """The option `--set`, whose keys and values a shell completes by `complete`."""
+    return typer.Option(
+        "--set", metavar="KEY=VALUE", callback=single_keys("--set"), help=about, autocompletion=complete
+    )
 
 
 RecipePath = Annotated[
-    Path, typer.Argument(metavar="RECIPE", help="A file, or the name of a shipped recipe, for example quickstart.")
+    Path,
+    typer.Argument(
+        metavar="RECIPE",
+        help="A file, or the name of a shipped recipe, for example quickstart.",
+        autocompletion=completion.recipes,
+    ),
 ]
 Overrides = Annotated[
     list[str] | None,
-    overrides_option("Change a key of the recipe: --set generate.max_model_len=2048. Repeatable."),
+    overrides_option("Change a key of the recipe: --set generate.max_model_len=2048. Repeatable.", completion.settings),
 ]
 Sets = Annotated[
     Path,
     typer.Argument(
         metavar="SETS",
         help="Controlled sets: JSON lines, or the PoliSum authors' released file; sample is bundled.",
+        autocompletion=completion.controlled_sets,
     ),
 ]
 Evidence = Annotated[
@@ -158,7 +167,7 @@ def open_recipe(path: Path, overrides: Sequence[str] | None) -> Recipe:
 
 def _verb_of(path: Path) -> str | None:
     """The verb whose kind of recipe has all keys of the file, where that is none of a loop."""
-    from .door import read_verbs
+    from .door import read_verbs, spelled
 
     try:
         keys = read_layers(path).values.keys()
@@ -167,4 +176,4 @@ def _verb_of(path: Path) -> str | None:
     if keys <= Recipe.model_fields.keys():
         return None
     own = ((name, verb.recipe) for name, verb in read_verbs({}).items() if verb.recipe)
-    return next((name for name, recipe in own if keys <= recipe.model_fields.keys()), None)
+    return next((spelled(name) for name, recipe in own if keys <= recipe.model_fields.keys()), None)

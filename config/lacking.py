@@ -22,8 +22,10 @@ def lacking(name: str) -> set[str]:
     absent = absent_names()
     if not absent:
         return set()
-    verb = comment_lines(RECIPES / f"{name}.yaml")[0].split()[1]
-    return {absent[word] for word in (verb, *_names_in(read_layers(Path(name)).values)) if word in absent}
+    _, verb, below, *_ = comment_lines(RECIPES / f"{name}.yaml")[0].split()
+    return {
+        absent[word] for word in (verb, f"{verb}.{below}", *_names_in(read_layers(Path(name)).values)) if word in absent
+    }
 
 
 def _names_in(value: Any, key: str = "") -> Iterator[str]:

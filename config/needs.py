@@ -122,7 +122,7 @@ class AnyJudgeSection(NeedySection):
     def seen(self) -> frozenset[str]:
         """Marks of the articles that it was trained on, as controlled sets have them (`ControlledSet.marks`).
 
-        Those of its models that `evenhand train-encoder` wrote.
+        Those of its models that `evenhand judges train-encoder` wrote.
         """
         return frozenset(
             mark for model in self.models.values() if (trained := read_trained(model)) for mark in trained.seen

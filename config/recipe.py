@@ -119,7 +119,7 @@ class Recipe(Section):
     executor: str = LOCAL
     # whatever scores candidates, by the names that reward and evaluation have for them
     judges: dict[str, JudgeOptions] = Field(min_length=1)
-    # files that `evenhand audit-judge` wrote: what is known of the judges, for reports and for limits.judge
+    # files that `evenhand judges audit` wrote: what is known of the judges, for reports and for limits.judge
     calibration: tuple[Path, ...] = ()
     reward: RewardSection
     pairs: PairsSection = PairsSection()
@@ -180,7 +180,7 @@ class Recipe(Section):
             raise ValueError(
                 "limits.judge wants judges of which something is known, and no calibration is named; write calibration: "
                 "FOLDER/calibration.json, which "
-                f"{command('audit-judge SETS --judges RECIPE --out FOLDER')} writes"
+                f"{command('judges audit SETS --judges RECIPE --out FOLDER')} writes"
             )
 
     def _servers_fit(self) -> None:

@@ -7,7 +7,7 @@ A head is the comment that a recipe opens with:
     # task: what it does, in one line
     # data: the documents, and how to get them
     # needs: processors, memory and extras of evenhand
-    # time: measured, or "not measured" or "not run by us", with what `evenhand estimate` says and its options
+    # time: measured, or "not measured" or "not run by us", with what `evenhand run estimate` says and its options
     # expected: numbers to compare with, or "not known" or "not measured" and why
     #
     # anything else

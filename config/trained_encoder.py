@@ -1,4 +1,4 @@
-"""What `evenhand train-encoder` leaves in a model's folder, so that nobody tries the model on what it knows."""
+"""What `evenhand judges train-encoder` leaves in a model's folder, so that nobody tries the model on what it knows."""
 
 from typing import Any
 
@@ -39,7 +39,7 @@ class TrainedEncoder(Record):
 
 
 def read_trained(model: str) -> TrainedEncoder | None:
-    """What a model's folder says of its training; None for a model that `evenhand train-encoder` did not write.
+    """What a model's folder says of its training; None for a model that `evenhand judges train-encoder` did not write.
 
     Raises:
         DataError: it did, but the file was changed or is of another version: what the model was trained on is unknown.
@@ -56,5 +56,5 @@ def read_trained(model: str) -> TrainedEncoder | None:
             return None
         raise DataError(
             f"{path}: does not say what the model was trained on, as this version of evenhand does: {explain(error)}; train it "
-            "again with evenhand train-encoder"
+            "again with evenhand judges train-encoder"
         ) from error

@@ -66,19 +66,21 @@ def read_table(
         DataError: the file cannot be read, or columns or cells are wrong; all mistakes are listed.
         MissingExtra: the table is Parquet, and pyarrow is not installed.
     """
+    rows, unit = rows_of_file(path, columns)
+    return sets_of_rows(rows, columns, attributes, source=str(path), unit=unit, skipped=skipped)
+
+
+def rows_of_file(path: Path, columns: ColumnsSection) -> tuple[Iterable[Row], str]:
+    """The numbered rows of a table, and what the numbers count: "line" or "row"; errors as of `read_table`."""
     refuse_office(path)
     if is_table(path):
-        return sets_of_rows(
-            table_rows(path, [columns.text]), columns, attributes, source=str(path), unit=unit_of(path), skipped=skipped
-        )
+        return table_rows(path, [columns.text]), unit_of(path)
     if (text := read_text(path)).lstrip().startswith("["):
-        records = parse_json_of(path, text)
-        return sets_of_rows(array_rows(path, records), columns, attributes, source=str(path), skipped=skipped)
+        return array_rows(path, parse_json_of(path, text)), "row"
     objects, mistakes = read_numbered(path, _JsonRow)
     if mistakes:
         raise DataError(listed_lines(path, mistakes))
-    rows = ((line, row.root) for line, row in objects)
-    return sets_of_rows(rows, columns, attributes, source=str(path), unit="line", skipped=skipped)
+    return [(line, row.root) for line, row in objects], "line"
 
 
 def array_rows(path: Path, records: Any) -> list[Row]:

@@ -6,7 +6,7 @@ stands. Source: Zha et al. 2023 and its code; docs/papers.md#ri-metrics.
 The released checkpoints (.ckpt) are pickles, and a pickle can run any code when it is opened. They are refused; turn one
 into a folder with plain tensors once:
 
-    evenhand convert alignscore AlignScore-large.ckpt --out alignscore-large
+    evenhand judges convert alignscore AlignScore-large.ckpt --out alignscore-large
 
 and name that folder, or the model.safetensors in it, in the recipe.
 """
@@ -142,7 +142,7 @@ def refuse_other_checkpoint(model: str) -> None:
     if lacking:
         raise JudgeError(
             f"aligner 'alignscore': {folder / WEIGHTS} has no {', '.join(lacking)}, so it is not an AlignScore checkpoint; "
-            f"{command('convert alignscore FILE --out FOLDER')} writes one"
+            f"{command('judges convert alignscore FILE --out FOLDER')} writes one"
         )
 
 
@@ -155,7 +155,7 @@ def refuse_pickle(model: str) -> None:
     if Path(model).suffix in {".ckpt", ".pt", ".pth", ".bin", ".pkl"}:
         raise JudgeError(
             f"aligner 'alignscore': {model!r} is a pickle, which can run any code when it is opened; turn it once "
-            f"into plain tensors, {command(f'convert alignscore {model} --out FOLDER')}, and name that folder"
+            f"into plain tensors, {command(f'judges convert alignscore {model} --out FOLDER')}, and name that folder"
         )
 
 

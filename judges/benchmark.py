@@ -1,4 +1,4 @@
-"""How well judges agree with what is known of summaries: benchmark.json, as `evenhand benchmark-judges` writes it."""
+"""How well judges agree with what is known of summaries: benchmark.json, as `evenhand judges benchmark` writes it."""
 
 from collections.abc import Collection
 from operator import not_

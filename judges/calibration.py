@@ -1,4 +1,4 @@
-"""What is known of a judge: calibration.json, as `evenhand audit-judge` writes it, and where it is asked for.
+"""What is known of a judge: calibration.json, as `evenhand judges audit` writes it, and where it is asked for.
 
 A calibration is of a signature, which names everything that a judge's scores depend on. A judge whose signature differs by
 anything is another judge, of which nothing is known.
@@ -37,7 +37,7 @@ VERDICTS: tuple[Outcome, ...] = ("accused", "not accused")
 
 def how() -> str:
     """The command that writes one."""
-    return command("audit-judge SETS --judges RECIPE --out FOLDER")
+    return command("judges audit SETS --judges RECIPE --out FOLDER")
 
 
 class Probe(Number):
@@ -257,7 +257,7 @@ class Worth(Record):
 
 
 def read_calibration(path: Path) -> Calibration:
-    """The calibration in a file, or in the folder that `evenhand audit-judge` wrote.
+    """The calibration in a file, or in the folder that `evenhand judges audit` wrote.
 
     Raises:
         DataError: it cannot be read, is no calibration of this version, or contradicts itself.
@@ -268,7 +268,7 @@ def read_calibration(path: Path) -> Calibration:
         if why := refusal(parse_json_of(file, text), format_of(Calibration)):
             raise DataError(f"{file}: {why}")
         # in the words of JSON: "an array", where Python's are "a tuple"
-        with explained(f"{file}: is not as `evenhand audit-judge` wrote it"):
+        with explained(f"{file}: is not as `evenhand judges audit` wrote it"):
             return Calibration.model_validate_json(text)
     except StorageError as error:
         raise DataError(f"{error}; {how()} writes one") from error

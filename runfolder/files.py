@@ -52,7 +52,7 @@ def refuse_absent(phase: Phase, made_by: Mapping[str, str]) -> None:
         path = phase.folder / name
         if not path.is_file():
             shards = any(path.parent.glob(f"receipts/{verb}.*.shard-*.partial.jsonl"))
-            first = f"put its shards together (`evenhand merge RECIPE --phase {phase.name}`), or " if shards else ""
+            first = f"put its shards together (`evenhand run merge RECIPE --phase {phase.name}`), or " if shards else ""
             raise DataError(f"{path}: is not there; {first}run `evenhand {verb} RECIPE --phase {phase.name}` first")
 
 

@@ -277,7 +277,7 @@ def write_tensors(folder: Path, tensors: dict[str, Any]) -> None:
 
 
 def write_bleurt(transformers: Any, folder: Path) -> None:
-    """A RemBERT with one output, as `evenhand convert bleurt` writes one."""
+    """A RemBERT with one output, as `evenhand judges convert bleurt` writes one."""
     config = transformers.RemBertConfig(
         **SMALL, **_saved(folder, 512), num_labels=1, input_embedding_size=8, max_position_embeddings=512
     )

@@ -109,7 +109,9 @@ def run_tests(package, *words):
 def test_the_core_has_its_own_commands(run):
     shown = run("-m", "evenhand", "--help")
     assert all(f" {verb} " in shown for verb in ("audit", "loop", "generate", "judge", "rerank", "train", "report"))
-    assert not any(f" {verb} " in shown for verb in ("serve", "slurm", "bias-study", "audit-judge", "card", "human"))
+    assert not any(f" {verb} " in shown for verb in ("serve", "bias-study", "judges", "human"))
+    below = run("-m", "evenhand", "run", "--help")
+    assert all(f" {verb} " in below for verb in ("estimate", "merge")) and " slurm " not in below
 
 
 def test_what_is_not_there_is_refused_by_name(run, tmp_path):

@@ -121,7 +121,7 @@ def test_the_notebook_runs_and_is_a_page_with_what_it_shows(generated, tmp_path,
 
 def test_command_reference_has_every_command_and_option(generated):
     page = generated.command_reference()
-    for words in ("loop", "human score", "import polisum", "convert bleurt", "recipes", "recipes copy"):
+    for words in ("loop", "human score", "import polisum", "judges convert bleurt", "recipes", "recipes copy"):
         assert f"\n## {words}\n" in page
     assert "| `--dry-run` |" in page and "| `RECIPE` | required |" in page
 

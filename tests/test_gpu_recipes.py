@@ -248,12 +248,12 @@ def _write_checkpoints(made: Workshop, hub: Path) -> None:
     })  # fmt: skip
     released = {"state_dict": modules.state_dict(), "hyper_parameters": {"model": "roberta-large"}}
     torch.save(released, folder / "AlignScore-large.ckpt")
-    made.run("evenhand convert alignscore AlignScore-large.ckpt --out AlignScore-large", folder)
+    made.run("evenhand judges convert alignscore AlignScore-large.ckpt --out AlignScore-large", folder)
     shapes = {"mlp.weight": (1, 23), "mlp.bias": (1,), "layer_final.weight": (2, 3), "layer_final.bias": (2,)}
     torch.save(
         {name: torch.randn(shape) for name, shape in shapes.items()}, folder / "summac_conv_vitc_sent_perc_e.bin"
     )
-    made.run("evenhand convert summac summac_conv_vitc_sent_perc_e.bin --out summac", folder)
+    made.run("evenhand judges convert summac summac_conv_vitc_sent_perc_e.bin --out summac", folder)
     hub_models.write_bleurt(transformers, folder / "bleurt-20-d6")
 
 

@@ -114,7 +114,7 @@ SCENARIOS = {
         {"a.yaml": recipe(), "b.yaml": in_rounds()}, ("compare a.yaml b.yaml --out out --budgets 1,3",), 8
     ),
     "study": Scenario({"a.yaml": BIAS}, ("bias-study a.yaml",), 10),
-    "controlled": Scenario({"a.yaml": CONTROLLED}, ("build-controlled a.yaml",), 10),
+    "controlled": Scenario({"a.yaml": CONTROLLED}, ("judges controlled a.yaml",), 10),
 }
 
 

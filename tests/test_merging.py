@@ -246,7 +246,7 @@ def test_judging_before_candidates_are_merged_names_the_command(phase):
         done(mine, judge_shard, [0])
     done(mine, generate_shard, [0, 1, 2])
     with pytest.raises(
-        DataError, match=r"put its shards together \(`evenhand merge RECIPE --phase evaluation/base`\), or"
+        DataError, match=r"put its shards together \(`evenhand run merge RECIPE --phase evaluation/base`\), or"
     ):
         done(mine, judge_shard, [0])
 
@@ -255,7 +255,7 @@ def test_merging_again_says_that_all_is_merged(phase, tmp_path):
     mine = phase("shards")
     path = tmp_path / "recipe.yaml"
     path.write_text(dump_recipe(mine.recipe))
-    command = [sys.executable, "-m", "evenhand", "merge", str(path), "--phase", "evaluation/base"]
+    command = [sys.executable, "-m", "evenhand", "run", "merge", str(path), "--phase", "evaluation/base"]
     for work, said in (
         (generate_shard, "already; no shard of judging has begun"),
         (judge_shard, "is merged already\n"),

@@ -30,13 +30,13 @@ FORMATS = {
     ),
     "evenhand-bias-study": FileFormat("a bias study", "report.json", "bias-study"),
     "evenhand-judge-benchmark": FileFormat(
-        "a benchmark of judges", "benchmark.json", "benchmark-judges", frozenset({"signatures", "ties", "rows"})
+        "a benchmark of judges", "benchmark.json", "judges benchmark", frozenset({"signatures", "ties", "rows"})
     ),
-    "evenhand-calibration": FileFormat("an audit of judges", "calibration.json", "audit-judge"),
+    "evenhand-calibration": FileFormat("an audit of judges", "calibration.json", "judges audit"),
     "evenhand-judge-training": FileFormat(
-        "a training of a judge", "training.json", "train-judge", frozenset({"judge", "benchmark", "gaps", "penalties"})
+        "a training of a judge", "training.json", "judges train", frozenset({"judge", "benchmark", "gaps", "penalties"})
     ),
-    "evenhand-combined-judge": FileFormat("a trained judge", "judge.json", "train-judge"),
+    "evenhand-combined-judge": FileFormat("a trained judge", "judge.json", "judges train"),
     "evenhand-manifest": FileFormat("a manifest of a run", "manifest.json", "loop"),
 }
 # what audits, reports, comparisons said it under in earlier versions

@@ -1,6 +1,6 @@
 """Whether layers are run again on the way back: as the recipe says, or where memory asks for it.
 
-Running them again costs about a third more time and changes nothing that is learnt. `auto` compares what `evenhand estimate`
+Running them again costs about a third more time and changes nothing that is learnt. `auto` compares what `evenhand run estimate`
 shows of memory with what is free on the device, before the model is loaded; all processes decide alike, by the one with least.
 """
 

@@ -74,7 +74,7 @@ def _fit(bench: Bench, n_requests: int, fitted: list[dict[str, Any]], *, is_tiny
 
 
 def _estimate(size: str, bench: Bench, fitted: dict[str, Any], attention: str) -> dict[str, Any]:
-    """What `evenhand estimate` says of such a pass. On the CPU the weights are not in what was measured."""
+    """What `evenhand run estimate` says of such a pass. On the CPU the weights are not in what was measured."""
     transformers, accelerate = need("transformers", "an estimate"), need("accelerate", "an estimate")
     dtype = getattr(torch, bench.options.dtype)
 

@@ -1,7 +1,6 @@
 """A gate acts on a language model's grades only where it is known that they are worth something."""
 
 from ...config import Recipe
-from ...config.fairness import EntailerSection
 from ...errors import DataError
 from ...judges import open_judge
 from ...judges.calibration import how, known_of, read_calibrations
@@ -43,13 +42,17 @@ def refuse_uncalibrated(request: GateRequest | None, recipe: Recipe) -> None:
         raise DataError(listed(mistakes))
 
 
-def refuse_llm_units(request: GateRequest | None, entailer: EntailerSection | None) -> None:
+def refuse_llm_units(request: GateRequest | None, *, is_by_model: bool) -> None:
     """Refuse limits of an audit on coverage of units that a language model makes: no calibration speaks of them.
+
+    Args:
+        request: limits; None refuses nothing.
+        is_by_model: whether a language model makes the units.
 
     Raises:
         DataError: all of them are listed.
     """
-    if request is None or entailer is None or entailer.units != "llm":
+    if request is None or not is_by_model:
         return
     mistakes = [
         f"{limit.place}: rests on units that a language model makes (units: llm), of which no calibration is known; gate on "

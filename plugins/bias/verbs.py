@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ...cli import completion
 from ...cli.door import SUMMARIES, Verb
 from ...cli.estimate import print_asked
 from ...cli.inputs import SummaryColumns, overrides_option
@@ -22,7 +23,12 @@ EXAMPLE = "Example: evenhand bias-study recipes/bias/simulated.yaml --dry-run"
 
 def bias_study(
     recipe: Annotated[
-        Path, typer.Argument(metavar="RECIPE", help="What to study, for example recipes/bias/simulated.yaml.")
+        Path,
+        typer.Argument(
+            metavar="RECIPE",
+            help="What to study, for example recipes/bias/simulated.yaml.",
+            autocompletion=completion.recipes,
+        ),
     ],
     set_: Annotated[
         list[str] | None,
@@ -42,9 +48,9 @@ def bias_study(
     ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show how many summaries are made; do nothing.")] = False,
 ) -> None:
-    """Whether a summarizer treats men and women, or Black- and white-coded names, alike: who is kept, who is invented.
+    """Whether a summarizer treats men and women, or Black- and white-coded names, alike.
 
-    The same documents are summarised with other names and genders.
+    Who is kept, who is invented? The same documents are summarised with other names and genders.
 
     Needs a model to summarise (or --summaries), spaCy to find persons and a sentence encoder.
 

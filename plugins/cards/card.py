@@ -26,9 +26,11 @@ from .run import FinishedRun
 
 CardKind = Literal["model", "data"]
 # first line after the metadata; raised when the same run gives other text
-MARK = "<!-- evenhand {kind} card, form 2: `evenhand verify` holds it to its run -->"
-_MARK = re.escape(MARK).replace(re.escape("{kind}"), "(model|data)")
-PARTS = re.compile(rf"---\n(.*?)\n---\n\s*{_MARK}\n(.*)", re.DOTALL)
+MARK = "<!-- evenhand {kind} card, form 3: `evenhand run verify` holds it to its run -->"
+# what it was in form 2, whose cards have the publisher's sections just so
+_EARLIER = MARK.replace("form 3", "form 2").replace("run verify", "verify")
+_MARK = "|".join(map(re.escape, (MARK, _EARLIER))).replace(re.escape("{kind}"), "(?:model|data)")
+PARTS = re.compile(rf"---\n(.*?)\n---\n\s*({_MARK})\n(.*)", re.DOTALL)
 # a section of the publisher's
 BEGIN = "<!-- yours: {name} (kept when the card is written anew, and not checked) -->"
 END = "<!-- end of yours -->"
@@ -123,7 +125,7 @@ def parse_card(path: Path, text: str) -> Card:
     """The card that a text is; `path` is where it comes from. Raises what `read_card` does of a file that can be read."""
     parts = PARTS.fullmatch(text)
     if parts is None:
-        raise DataError(f"{path}: is not a card of this version of evenhand; `evenhand card RUN` writes one")
+        raise DataError(f"{path}: is not a card of this version of evenhand; `evenhand run card RUN` writes one")
     try:
         metadata = parse_yaml(parts[1])
     except NotYamlError as error:
@@ -134,7 +136,7 @@ def parse_card(path: Path, text: str) -> Card:
         raise DataError(f"{path}: its metadata have the key {reserved[0]!r}, which the hub cannot read; take it away")
     if not isinstance(metadata.get("tags", []), list):
         raise DataError(f"{path}: its metadata have tags that are not a list; write one tag a line, each after '- '")
-    kind: CardKind = "model" if parts[2] == "model" else "data"
+    kind: CardKind = "model" if " model card" in parts[2] else "data"
     sections = OWN.findall(parts[3])
     if [name for name, _ in sections] != list(SECTIONS):
         raise DataError(

@@ -240,14 +240,14 @@ def _judges(run: FinishedRun, names: Sequence[str], *, is_short: bool = False) -
     ]
     if known and measured:
         yield Prose(
-            f"How well they agree with known coverage and faithfulness, by evenhand benchmark-judges on {known.file} "
+            f"How well they agree with known coverage and faithfulness, by evenhand judges benchmark on {known.file} "
             f"({known.digest}): benchmark.json beside this card."
         )
         yield _agreement(known, measured)
     worth = Worth(known={}, unknown=(), data=()) if run.worth is None else run.worth
     if calibrated := {name: calibration for name, calibration in worth.known.items() if name in names}:
         yield Prose(
-            "Their quality compared with length, and their faults, by evenhand audit-judge (docs/judge-audit.md of evenhand)."
+            "Their quality compared with length, and their faults, by evenhand judges audit (docs/judge-audit.md of evenhand)."
         )
         yield from known_blocks(worth.model_copy(update={"known": calibrated}))
     if uncalibrated := [name for name in names if name not in measured and name not in calibrated]:
@@ -302,7 +302,8 @@ def _files(run: FinishedRun, *published: str) -> Iterator[Block]:
     yield _file_table("files", first)
     n_further = len(files) - len(first)
     yield Prose(
-        f"The run\u2019s manifest.json has those of its {counted(n_further, 'other file')}, and `evenhand verify` compares them."
+        f"The run\u2019s manifest.json has those of its {counted(n_further, 'other file')}, "
+        "and `evenhand run verify` compares them."
     )
 
 

@@ -22,7 +22,7 @@ from ...storage import digest, file_digest, listed, sha256_of
 CARDS = "cards"
 RECIPE, RECEIPTS = "recipe.yaml", "receipts"
 AGAIN = "run `evenhand loop` with its recipe again"
-# what lies in a run, anywhere in it, of which there is no hash; and pages that `evenhand pairs` may have put beside the report
+# what lies in a run, anywhere in it, of which there is no hash; and pages that `evenhand run pairs` put beside the report
 UNHASHED = ("logs", "superseded", "slurm", CHECKPOINTS, SHARDS, CARDS, COSTS, PROMISED, LOCK)
 PAIRS_PAGES = "pairs-*.html"
 

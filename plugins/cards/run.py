@@ -21,7 +21,7 @@ from ...runfolder.processes import refuse_held
 from ...storage import parse_file, read_json, read_text, write_json
 from .files import AGAIN, CARDS, RECIPE, Manifest, RunFile, checked_files
 
-# what judges are worth, as `evenhand benchmark-judges` wrote it and `evenhand card` kept it
+# what judges are worth, as `evenhand judges benchmark` wrote it and `evenhand run card` kept it
 BENCHMARK, CALIBRATION = "benchmark.json", "calibration.json"
 M = TypeVar("M", bound=BaseModel)
 # a model on a hub; what lies elsewhere has no name that others know
@@ -139,7 +139,7 @@ def _benchmark(folder: Path, signatures: dict[str, list[str]], source: Path | No
     try:
         benchmark = parse_file(text, Benchmark)
     except DataError as error:
-        problem = "is not the benchmark.json of this version's `evenhand benchmark-judges`; run it again"
+        problem = "is not the benchmark.json of this version's `evenhand judges benchmark`; run it again"
         how = "" if source else ", and give it with --benchmark, which replaces this copy that an earlier card kept"
         raise DataError(f"{path}: {problem}{how}: {error}") from error
     if source:

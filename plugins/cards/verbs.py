@@ -1,19 +1,19 @@
-"""`evenhand card` and `evenhand verify`: what a run made, for others to check; `evenhand pairs`: what it learnt from."""
+"""`evenhand run card` and `run verify`: what a run made, for others to check; `run pairs`: what it learnt from."""
 
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
-from ...cli.door import RUNS, Verb
+from ...cli.door import Verb
 from ...cli.terminal import note, say
 from ...errors import DataError
 from ...storage import as_given
 from ...text import some_of
 
-CARD_EXAMPLE = "Example: evenhand card runs/quickstart --licence apache-2.0"
-VERIFY_EXAMPLE = "Example: evenhand verify runs/quickstart/cards/model.md"
-PAIRS_EXAMPLE = "Example: evenhand pairs runs/quickstart --most 50 --order closest"
+CARD_EXAMPLE = "Example: evenhand run card runs/quickstart --licence apache-2.0"
+VERIFY_EXAMPLE = "Example: evenhand run verify runs/quickstart/cards/model.md"
+PAIRS_EXAMPLE = "Example: evenhand run pairs runs/quickstart --most 50 --order closest"
 
 
 def _run_folder(folder: Path | None) -> Path | None:
@@ -25,7 +25,7 @@ def _run_folder(folder: Path | None) -> Path | None:
 def _card_file(path: Path) -> Path:
     if path.is_dir():
         cards = sorted(map(str, path.glob("cards/*.md")))
-        remedy = f"name a card in it: {some_of(cards)}" if cards else "name a card, as `evenhand card` wrote it"
+        remedy = f"name a card in it: {some_of(cards)}" if cards else "name a card, as `evenhand run card` wrote it"
         raise typer.BadParameter(f"{path} is a folder; {remedy}")
     return path
 
@@ -48,15 +48,15 @@ def card(
         typer.Option(
             exists=True,
             dir_okay=False,
-            help="benchmark.json of `evenhand benchmark-judges`: what the run's judges are worth. It is kept with the cards.",
+            help="benchmark.json of `evenhand judges benchmark`: what the run's judges are worth. It is kept with the cards.",
         ),
     ] = None,
     calibration: Annotated[
         Path | None,
         typer.Option(
             exists=True,
-            help="calibration.json of `evenhand audit-judge`, or its folder: the same, and what leads judges astray. It is kept, "
-            "too. Default: what the report says.",
+            help="calibration.json of `evenhand judges audit`, or its folder: the same, and what leads judges astray. "
+            "It is kept, too. Default: what the report says.",
         ),
     ] = None,
 ) -> None:
@@ -78,7 +78,7 @@ def card(
 
 def verify(
     card: Annotated[
-        Path, typer.Argument(metavar="CARD", exists=True, callback=_card_file, help="As `evenhand card` wrote it.")
+        Path, typer.Argument(metavar="CARD", exists=True, callback=_card_file, help="As `evenhand run card` wrote it.")
     ],
     run: Annotated[
         Path | None,
@@ -112,7 +112,7 @@ def verify(
         say(str(difference))
     if differences:
         raise DataError(
-            f"{card}: {counted(len(differences), 'difference')} from {folder}; `evenhand card` writes it again"
+            f"{card}: {counted(len(differences), 'difference')} from {folder}; `evenhand run card` writes it again"
         )
     say(
         f"{card}: everything is as {folder} has it; not checked: {some_of(list(SECTIONS))}, licence, tags, other metadata"
@@ -145,6 +145,6 @@ def pairs(
     say(f"pairs: {path}")
 
 
-CARD = Verb(card, RUNS, CARD_EXAMPLE, at_end=True)
-VERIFY = Verb(verify, RUNS, VERIFY_EXAMPLE)
-PAIRS = Verb(pairs, RUNS, PAIRS_EXAMPLE, at_end=True)
+CARD = Verb(card, epilog=CARD_EXAMPLE, at_end=True, former="card")
+VERIFY = Verb(verify, epilog=VERIFY_EXAMPLE, former="verify")
+PAIRS = Verb(pairs, epilog=PAIRS_EXAMPLE, at_end=True, former="pairs")

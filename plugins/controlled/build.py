@@ -1,4 +1,4 @@
-"""`evenhand build-controlled`: annotated articles in, a controlled test set and its manifest out.
+"""`evenhand judges controlled`: annotated articles in, a controlled test set and its manifest out.
 
     key-points    a model writes a key point for each excerpt, where key points are not given
     adversarial   a model turns each key point into its contrary, where those are not given

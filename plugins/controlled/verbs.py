@@ -6,19 +6,25 @@ from typing import Annotated
 
 import typer
 
-from ...cli.door import JUDGES, Verb
+from ...cli import completion
+from ...cli.door import Verb
 from ...cli.estimate import print_asked
 from ...cli.inputs import overrides_option
 from ...cli.progress import watched
 from ...cli.terminal import say
 from .recipe import ControlledRecipe, load_controlled
 
-EXAMPLE = "Example: evenhand build-controlled recipes/controlled/sample.yaml --dry-run"
+EXAMPLE = "Example: evenhand judges controlled recipes/controlled/sample.yaml --dry-run"
 
 
 def build_controlled(
     recipe: Annotated[
-        Path, typer.Argument(metavar="RECIPE", help="What to build, for example recipes/controlled/sample.yaml.")
+        Path,
+        typer.Argument(
+            metavar="RECIPE",
+            help="What to build, for example recipes/controlled/sample.yaml.",
+            autocompletion=completion.recipes,
+        ),
     ],
     set_: Annotated[
         list[str] | None,
@@ -28,7 +34,7 @@ def build_controlled(
         bool, typer.Option("--dry-run", help="Show how many texts a model would write, and at what price; do nothing.")
     ] = False,
 ) -> None:
-    """Make summaries of known coverage and faithfulness from annotated articles, for benchmark-judges."""
+    """Make summaries of known coverage and faithfulness from annotated articles, for judges benchmark."""
     loaded = load_controlled(recipe, set_ or [])
     if dry_run:
         _show_expected(loaded)
@@ -36,14 +42,14 @@ def build_controlled(
     from .build import MANIFEST
     from .build import build_controlled as build
 
-    with watched("build-controlled", loaded.output):
+    with watched("judges controlled", loaded.output):
         built = build(loaded)
     n_summaries = sum(len(article_set.summaries) for article_set in built.sets)
     say(f"{built.path}: {len(built.sets)} of {built.n_articles} articles, {n_summaries} of {built.n_planned} summaries")
     for row in built.left_out:
         say(f"left out: {row.count} {row.what} ({row.side}): {row.reason}")
     say(f"what it was made with: {loaded.output / MANIFEST}")
-    say(f"next: evenhand benchmark-judges {built.path} --judges RECIPE")
+    say(f"next: evenhand judges benchmark {built.path} --judges RECIPE")
 
 
 def _show_expected(loaded: ControlledRecipe) -> None:
@@ -66,4 +72,4 @@ def _show_expected(loaded: ControlledRecipe) -> None:
     say(f"output: {loaded.output}")
 
 
-BUILD_CONTROLLED = Verb(build_controlled, JUDGES, EXAMPLE, recipe=ControlledRecipe)
+BUILD_CONTROLLED = Verb(build_controlled, epilog=EXAMPLE, recipe=ControlledRecipe, former="build-controlled")

@@ -1,4 +1,4 @@
-"""`evenhand benchmark-judges`: every judge against both attributes, so that one sees what a judge does not measure, too.
+"""`evenhand judges benchmark`: every judge against both attributes, so that one sees what a judge does not measure, too.
 
 Source: Ri et al. 2025, section 3.1; docs/papers.md#ri-benchmark.
 """

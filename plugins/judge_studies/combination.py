@@ -1,4 +1,4 @@
-"""What `evenhand train-judge` writes and a judge of kind `combined` reads: a line through what other judges say, as JSON."""
+"""What `evenhand judges train` writes and a judge of kind `combined` reads: a line through what other judges say, as JSON."""
 
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
@@ -111,10 +111,10 @@ def read_combination(path: Path) -> Combination:
     """A trained judge from its file.
 
     Raises:
-        DataError: the file cannot be read, or is none that `evenhand train-judge` wrote.
+        DataError: the file cannot be read, or is none that `evenhand judges train` wrote.
     """
     content = read_json(local_path(path))
-    place = f"{path}: was not written by `evenhand train-judge` of this version, which trains it again"
+    place = f"{path}: was not written by `evenhand judges train` of this version, which trains it again"
     if reason := refusal(content, format_of(Combination)):
         raise DataError(f"{place}: {reason}")
     with explained(place):
@@ -129,7 +129,7 @@ class CombinedJudge(JudgeSection):
         "What other judges say, weighted as fits known coverage or faithfulness best, from 0 to 1; blind to what all of "
         "them are blind to."
     )
-    # judge.json, which `evenhand train-judge` wrote
+    # judge.json, which `evenhand judges train` wrote
     file: Path
     # the text that all judges in it read; nothing else can be written here
     against: Literal["source"] = "source"

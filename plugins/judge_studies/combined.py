@@ -1,4 +1,4 @@
-"""A line through the scores of other judges, which `evenhand train-judge` fitted to summaries whose truth is known.
+"""A line through the scores of other judges, which `evenhand judges train` fitted to summaries whose truth is known.
 
 The truth is a share, so the line is cut off at 0 and 1. A summary that one of the judges leaves unscored is unscored: the line
 says nothing of fewer. Beside the judges, the logarithms of the summary's words and claims and of the source's words are features.
@@ -84,7 +84,7 @@ def _open(name: str, options: CombinedJudge, models: SharedModels) -> Judge:
     """The combined judge that the options describe.
 
     Raises:
-        DataError: its file cannot be read, or is none that `evenhand train-judge` wrote.
+        DataError: its file cannot be read, or is none that `evenhand judges train` wrote.
         UnfitModelError: a judge in it is not the one that it was trained with.
         EvenhandError: a judge in it cannot be opened.
     """
@@ -97,7 +97,7 @@ def _open(name: str, options: CombinedJudge, models: SharedModels) -> Judge:
         )
         raise UnfitModelError(
             f"judge {name!r}: {options.file} was trained with other judges than those that are here, so its coefficients do not "
-            f"fit their scores: {changes}. Train it again with `evenhand train-judge`, or install what it was trained with"
+            f"fit their scores: {changes}. Train it again with `evenhand judges train`, or install what it was trained with"
         )
     return Combined(name, saved, file_digest(local_path(options.file)), members)
 

@@ -1,4 +1,4 @@
-"""`evenhand audit-judge`: controlled sets and judges in, what each judge is worth and a page out."""
+"""`evenhand judges audit`: controlled sets and judges in, what each judge is worth and a page out."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence

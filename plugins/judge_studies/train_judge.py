@@ -1,4 +1,4 @@
-"""`evenhand train-judge`: controlled sets and judges in, a judge that combines them out, with what it is worth."""
+"""`evenhand judges train`: controlled sets and judges in, a judge that combines them out, with what it is worth."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -169,9 +169,9 @@ def _refuse_trained_on(labels: LabelledFile) -> None:
     if labels.seen:
         name, ids = next(iter(labels.seen.items()))
         raise RecipeError(
-            f"judge {name!r} was trained on {len(ids)} of {len(labels.sets)} articles or on their topics and knows them, so a "
-            "line would trust it too much; train its encoder without them, `evenhand train-encoder --leave-out SETS`, or leave "
-            "it out"
+            f"judge {name!r} was trained on {len(ids)} of {len(labels.sets)} articles or on their topics, so a line "
+            "would trust it too much; train its encoder without them, `evenhand judges train-encoder --leave-out SETS`, or "
+            "leave it out"
         )
 
 

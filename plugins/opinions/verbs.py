@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from ...cli.door import SUMMARIES, Verb
+from ...cli.door import Verb
 from ...cli.inputs import SummaryColumns
 from ...cli.outputs import keep_result, refuse_outputs, show_result
 from ...errors import DataError
@@ -50,4 +50,4 @@ def opinions(
     show_result(opinions_page(results), out)
 
 
-OPINIONS = Verb(opinions, SUMMARIES, "Example: evenhand human opinions opinions.jsonl --out opinions.json", at_end=True)
+OPINIONS = Verb(opinions, epilog="Example: evenhand human opinions opinions.jsonl --out opinions.json", at_end=True)

@@ -7,7 +7,7 @@ whoever asks for summaries builds them anew from the passages.
 
 `import_annotation` reads the documents that the authors gave to annotators (`annotation.json`): items of `{topic, stance,
 document}`, passages parted by blank lines, without a prompt or anybody's marks. Both sides of a topic become one document set;
-or each item becomes an article whose excerpts a person still has to mark, the input of `build-controlled`.
+or each item becomes an article whose excerpts a person still has to mark, the input of `judges controlled`.
 
 Source: Ri et al. 2025; docs/papers.md#ri-data.
 """

@@ -39,7 +39,7 @@ def annotation(
         typer.Option(
             "--articles",
             help="Write articles without excerpts instead, one a line: a person marks the excerpts (passage and text of each), "
-            "and build-controlled makes controlled sets of them.",
+            "and judges controlled makes controlled sets of them.",
         ),
     ] = False,
     split: Split = None,
@@ -58,7 +58,7 @@ def annotation(
         drafts = result.articles()
         write_jsonl(out, drafts)
         say(f"{out}: {len(drafts)} articles; {result}")
-        say("next: write each article's excerpts, then evenhand build-controlled RECIPE --set input=" + str(out))
+        say("next: write each article's excerpts, then evenhand judges controlled RECIPE --set input=" + str(out))
     else:
         write_sets(out, result.sets(split), str(result))
 

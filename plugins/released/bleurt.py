@@ -5,7 +5,7 @@ checkpoints BERT encoders with the same head. transformers has both as sequence 
 what this judge reads. The released files are none: they are TensorFlow models, or a port of them under classes of its own
 (`model_type: bleurt`), which transformers does not know. Turn a checkpoint of the port into such a folder once:
 
-    evenhand convert bleurt BLEURT-20-D6 --out bleurt-20-d6
+    evenhand judges convert bleurt BLEURT-20-D6 --out bleurt-20-d6
 
 The text stands first and the summary second; a text that does not fit loses its end, which the judgement says. The score has no
 bounds; trained ones stay near [0, 1]. Source: Sellam et al. 2020 (arXiv:2004.04696), Pu et al. 2021 (arXiv:2110.06341);
@@ -82,7 +82,7 @@ def refuse_unconverted(model: str) -> None:
     if isinstance(settings, dict) and settings.get("model_type") == "bleurt":
         raise JudgeError(
             f"judge 'bleurt': {model!r} is a checkpoint of the PyTorch port as it was released; turn it once into what the judge "
-            f"reads, evenhand convert bleurt {model} --out FOLDER, and name that folder"
+            f"reads, evenhand judges convert bleurt {model} --out FOLDER, and name that folder"
         )
 
 

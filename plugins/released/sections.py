@@ -138,7 +138,7 @@ class SummacJudge(SplittingMetricSection):
         if self.variant == "conv" and self.weights is None:
             raise ValueError(
                 "variant conv needs weights, because an untrained read-out scores at random; name the safetensors file that "
-                "evenhand convert summac writes, or write variant: zs"
+                "evenhand judges convert summac writes, or write variant: zs"
             )
         if self.variant == "zs" and self.weights is not None:
             raise ValueError("weights have no effect with variant: zs; write variant: conv, or leave them out")
@@ -177,8 +177,8 @@ class BleurtJudge(MetricSection):
 
     kind: Literal["bleurt"]
     meaning: ClassVar[str] = "A trained similarity of the summary to a text, about 0 to 1; blind to who says what."
-    # a folder that `evenhand convert bleurt` wrote, or any BERT or RemBERT with one output; no released one is, so there is no
-    # default
+    # a folder that `evenhand judges convert bleurt` wrote, or any BERT or RemBERT with one output; no released one is, so there
+    # is no default
     model: str
 
     @property

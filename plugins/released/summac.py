@@ -12,7 +12,7 @@ gives its scores on whole documents. Its ZS takes the best contradiction off the
 
 The released read-out is a pickle; turn it once into plain tensors:
 
-    evenhand convert summac summac_conv_vitc_sent_perc_e.bin --out summac-conv
+    evenhand judges convert summac summac_conv_vitc_sent_perc_e.bin --out summac-conv
 """
 
 from collections.abc import Callable, Iterator
@@ -86,7 +86,8 @@ def read_weights(path: Path) -> ReadOut:
     if path.suffix != ".safetensors":
         raise JudgeError(
             f"judge 'summac': weights {str(path)!r} is not a safetensors file, and a pickle can run any code when it is opened; "
-            f"turn it once into plain tensors, evenhand convert summac {path} --out FOLDER, and name FOLDER/model.safetensors"
+            f"turn it once into plain tensors, evenhand judges convert summac {path} --out FOLDER, and name "
+            "FOLDER/model.safetensors"
         )
     if not path.is_file():
         raise JudgeError(f"judge 'summac': weights {str(path)!r}: there is no such file, and untrained Conv is refused")

@@ -1,4 +1,4 @@
-"""`evenhand convert`: checkpoints as their authors released them become what the judges read."""
+"""`evenhand judges convert`: checkpoints as their authors released them become what the judges read."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ...cli.door import JUDGES, Verb
+from ...cli.door import Verb
 from ...cli.terminal import say
 from ...cli.verbs import Verbs
 from ...errors import DataError, JudgeError, ModelError
@@ -17,7 +17,7 @@ app = Verbs(
     "Released checkpoints are pickles, which can run any code when they are opened. They are opened here once, by a reader that "
     "builds tensors and plain values and refuses everything else; the judges read only what is written. Needs evenhand\\[judges] "
     "and torch (evenhand\\[train]).",
-    epilog="Example: evenhand convert bleurt BLEURT-20-D6 --out models/bleurt-20-d6",
+    epilog="Example: evenhand judges convert bleurt BLEURT-20-D6 --out models/bleurt-20-d6",
     no_args_is_help=True,
     rich_markup_mode="rich",
 )
@@ -25,7 +25,7 @@ app = Verbs(
 Out = Annotated[Path, typer.Option(help="Folder to write; a new or empty one.")]
 
 
-@app.command(epilog="Example: evenhand convert alignscore AlignScore-large.ckpt --out models/alignscore-large")
+@app.command(epilog="Example: evenhand judges convert alignscore AlignScore-large.ckpt --out models/alignscore-large")
 def alignscore(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The released .ckpt of AlignScore-base or -large.")],
     out: Out,
@@ -45,7 +45,7 @@ def alignscore(
     say(f"{out}: write in the recipe {{kind: alignment, aligner: alignscore, model: {out}}}")
 
 
-@app.command(epilog="Example: evenhand convert bleurt BLEURT-20-D6 --out models/bleurt-20-d6")
+@app.command(epilog="Example: evenhand judges convert bleurt BLEURT-20-D6 --out models/bleurt-20-d6")
 def bleurt(
     file: Annotated[
         Path,
@@ -65,7 +65,7 @@ def bleurt(
     say(f"{out}: write in the recipe {{kind: bleurt, model: {out}}}")
 
 
-@app.command(epilog="Example: evenhand convert summac summac_conv_vitc_sent_perc_e.bin --out models/summac-conv")
+@app.command(epilog="Example: evenhand judges convert summac summac_conv_vitc_sent_perc_e.bin --out models/summac-conv")
 def summac(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The released read-out, a .bin of 1.8 kB.")],
     out: Out,
@@ -90,4 +90,4 @@ def _given() -> Iterator[None]:
         raise DataError(str(error)) from error
 
 
-CONVERT = Verb(app, JUDGES, at_end=True)
+CONVERT = Verb(app, at_end=True, former="convert")

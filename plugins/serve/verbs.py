@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from ...cli import completion
 from ...cli.door import RUNS, Verb
 from ...cli.inputs import Overrides
 from ...cli.terminal import note, say
@@ -26,7 +27,11 @@ def _help(values: list[str] | None) -> list[str] | None:
 def serve(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has options)
     recipe: Annotated[
         Path,
-        typer.Argument(metavar="RECIPE", help="A recipe with generate.backend: openai, or the name of a shipped one."),
+        typer.Argument(
+            metavar="RECIPE",
+            help="A recipe with generate.backend: openai, or the name of a shipped one.",
+            autocompletion=completion.recipes,
+        ),
     ],
     set_: Overrides = None,
     phase: Annotated[
@@ -69,7 +74,10 @@ def serve(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         ),
     ] = None,
 ) -> None:
-    """Serve a recipe over HTTP: candidates of an OpenAI-compatible server's model, judged, the best one returned; and rewards."""
+    """Serve a recipe over HTTP: the best of a server's judged candidates, and rewards.
+
+    The candidates are those of an OpenAI-compatible server's model.
+    """
     loaded = load_recipe(recipe, set_ or [])
     from ...extras import need
 

@@ -1,16 +1,16 @@
-"""`evenhand slurm`: a recipe's steps as SLURM's batch jobs."""
+"""`evenhand run slurm`: a recipe's steps as SLURM's batch jobs."""
 
 from typing import Annotated
 
 import typer
 
-from ...cli.door import RUNS, Verb
+from ...cli.door import Verb
 from ...cli.inputs import Overrides, RecipePath
 from ...cli.terminal import note, plain_table, say, say_put_aside, show
 from ...config.recipe_file import load_recipe
 
 EXAMPLE = (
-    "Example: evenhand slurm recipes/polisum/llama-3.1-8b/dpo.yaml --nodes 4 --gpus-per-node 8 "
+    "Example: evenhand run slurm recipes/polisum/llama-3.1-8b/dpo.yaml --nodes 4 --gpus-per-node 8 "
     '--sbatch "--partition=gpu" --sbatch "--time=24:00:00" --submit'
 )
 
@@ -79,4 +79,4 @@ def slurm(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     say("each job waits for the one above it: squeue --me" if queued else "the same command with --submit submits them")
 
 
-SLURM = Verb(slurm, RUNS, EXAMPLE)
+SLURM = Verb(slurm, epilog=EXAMPLE, former="slurm")

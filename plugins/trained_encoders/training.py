@@ -35,8 +35,8 @@ tags: [evenhand, {form}]
 
 # {name}
 
-A {form} on `{base}`, trained by `evenhand train-encoder` to tell what a text supports from its contrary and from what the other
-side says. It is a judge: `{{kind: alignment, parts: claim, {judge}}}`.
+A {form} on `{base}`, trained by `evenhand judges train-encoder` to tell what a text supports from its contrary and from what
+the other side says. It is a judge: `{{kind: alignment, parts: claim, {judge}}}`.
 
 | of the held topics, told apart | triples | before | after |
 | --- | ---: | ---: | ---: |

@@ -5,11 +5,11 @@ from typing import Annotated, Literal
 
 import typer
 
-from ...cli.door import JUDGES, Verb
+from ...cli.door import Verb
 from ...cli.terminal import say
 from ...errors import RecipeError
 
-EXAMPLE = "Example: evenhand train-encoder articles.jsonl --leave-out controlled.jsonl --out runs/judges/encoder"
+EXAMPLE = "Example: evenhand judges train-encoder articles.jsonl --leave-out controlled.jsonl --out runs/judges/encoder"
 
 
 def train_encoder(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has options)
@@ -66,4 +66,4 @@ def train_encoder(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as i
         say(f"judge: {{kind: alignment, parts: claim, model: {out}}}")
 
 
-TRAIN_ENCODER = Verb(train_encoder, JUDGES, EXAMPLE, at_end=True)
+TRAIN_ENCODER = Verb(train_encoder, epilog=EXAMPLE, at_end=True, former="train-encoder")

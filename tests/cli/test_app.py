@@ -1,6 +1,7 @@
 """The command line as a user meets it: help, refusals and exit codes."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -13,8 +14,8 @@ from quick_recipe import RECIPE
 from typer.testing import CliRunner
 
 import evenhand as package
-from evenhand.cli.app import CORE, after_interrupt, app
 from evenhand.cli.app import VERBS as ALL_VERBS
+from evenhand.cli.app import after_interrupt, app
 from evenhand.cli.terminal import summary
 from evenhand.runfolder.stages import Receipt
 
@@ -23,24 +24,9 @@ pytestmark = pytest.mark.usefixtures("quick_commands")
 FRESH = sys.executable
 REPOSITORY = Path(__file__).parents[2]
 QUICKSTART = REPOSITORY / "recipes" / "quickstart.yaml"
-VERBS = [
-    "validate",
-    "loop",
-    "generate",
-    "judge",
-    "merge",
-    "rerank",
-    "train",
-    "report",
-    "compare",
-    "import",
-    *sorted(ALL_VERBS.keys() - CORE.keys() - {name for name in ALL_VERBS if "." in name}),
-    "recipes",
-    "accelerate",
-    "cache",
-    "env",
-    "export",
-]
+VERBS = sorted(name.replace(".", " ") for name in ALL_VERBS if name.rpartition(".")[0] != "import")
+# what has nothing to be an example of
+NO_EXAMPLE = {"judges", "run"}
 FERRY = (
     '{"id": "ferry", "topic": "The ferry", "documents": ['
     '{"id": "ferry/1", "text": "The ferry is cheap.", "attributes": {"stance": "left"}}, '
@@ -69,9 +55,9 @@ def edited(folder, **replacements):
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_help_teaches_with_an_example(verb):
-    done = evenhand(verb, "--help")
-    assert done.returncode == 0
-    assert f"Example: evenhand {verb}" in done.stdout
+    done = evenhand(*verb.split(), "--help")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert f"evenhand {verb} " in done.stdout if verb in NO_EXAMPLE else f"Example: evenhand {verb}" in done.stdout
     assert all(len(line) <= 100 for line in done.stdout.splitlines())
 
 
@@ -81,8 +67,48 @@ def test_help_begins_with_the_audit():
     assert said.index("│ audit") < said.index("│ validate")
 
 
-def test_help_names_the_exit_codes():
-    assert "Exit codes" in evenhand("--help").stdout
+def test_help_is_one_screen_and_names_the_exit_codes():
+    said = evenhand("--help").stdout
+    assert "Exit codes" in said
+    # a line for each verb and family, in a terminal of 100 columns
+    assert len(said.strip().splitlines()) <= 46
+    assert len(re.findall(r"^│ [a-z]", said, re.MULTILINE)) == sum("." not in name for name in ALL_VERBS)
+
+
+@pytest.mark.parametrize("name", [name for name, verb in ALL_VERBS.items() if verb.former])
+def test_a_former_spelling_still_works_and_says_the_new_one(name):
+    former, words = ALL_VERBS[name].former, name.split(".")
+    old, new = evenhand(former, "--help"), evenhand(*words, "--help")
+    assert (old.returncode, old.stdout) == (new.returncode, new.stdout)
+    assert old.stderr == f"`evenhand {former}` is now `evenhand {' '.join(words)}`\n" and not new.stderr
+    assert f"│ {former} " not in evenhand("--help").stdout
+
+
+def test_a_former_spelling_ends_as_the_new_one(tmp_path):
+    for arguments, code in ((["zero2"], 0), (["zero9"], 2)):
+        old = evenhand("accelerate", *arguments, cwd=tmp_path)
+        new = evenhand("recipes", "accelerate", *arguments, cwd=tmp_path)
+        assert (old.returncode, old.stdout) == (new.returncode, new.stdout) == (code, new.stdout)
+        assert old.stderr == "`evenhand accelerate` is now `evenhand recipes accelerate`\n" + new.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ("audt", "Did you mean 'audit'?"),
+        ("merg", "Did you mean 'evenhand run merge'?"),
+        ("fetch", "Did you mean 'evenhand models fetch'?"),
+        ("run loop", "here. Did you mean 'evenhand loop'?"),
+        ("run estimat", "Did you mean 'estimate'?"),
+        ("quickstart", "It is a recipe: 'evenhand loop quickstart' runs it"),
+        ("run methods/debate", "It is a recipe: 'evenhand loop methods/debate' runs it"),
+        ("xyzzy", "No such command 'xyzzy'."),
+    ],
+)
+def test_a_verb_that_is_not_there_is_looked_for_elsewhere(arguments, said):
+    done = evenhand(*arguments.split())
+    assert done.returncode == 2
+    assert said in " ".join(done.stderr.replace("│", "").split())
 
 
 def test_help_and_validate_load_no_torch(tmp_path):
@@ -318,6 +344,9 @@ def test_interrupt_during_an_import_ends_in_one_line(tmp_path, module, said):
     [
         (["audit", "--documents", "loop"], "nothing was kept"),
         (["import", "table"], "nothing was kept"),
+        (["run", "export", "audit"], "nothing was kept"),
+        (["export", "audit"], "nothing was kept"),
+        (["run", "merge", "audit"], "the same command continues"),
         (["compare", "audit"], "the same command continues"),
         ([], "the same command continues"),
     ],
@@ -379,12 +408,12 @@ def test_benchmark_judges_ends_with_tables_and_a_page(tmp_path):
         '{"id": "a", "passages": ["The ferry is cheap."], "n_key_points": 1, "summaries": '
         '[{"text": "It is cheap.", "relevant": 1}, {"text": "It is dear, they say.", "relevant": 0, "opposite": 1}]}\n'
     )
-    done = evenhand("benchmark-judges", "sets.jsonl", "--out", "bench", cwd=tmp_path)
+    done = evenhand("judges", "benchmark", "sets.jsonl", "--out", "bench", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "rougeL-precision" in done.stdout
     assert "length" in done.stdout
     assert (tmp_path / "bench" / "index.html").is_file()
-    absent = evenhand("benchmark-judges", "none.jsonl", cwd=tmp_path)
+    absent = evenhand("judges", "benchmark", "none.jsonl", cwd=tmp_path)
     assert absent.returncode == 2
     assert "none.jsonl" in absent.stderr
 

@@ -11,8 +11,19 @@ from made_packages import install
 from rich.text import Text
 from typer.testing import CliRunner
 
-from evenhand.cli.app import AT_END, CORE, EPILOG, VERBS
-from evenhand.cli.door import HERE, JUDGES, PANELS, RefusedVerb, Verb, add_verbs, in_order, read_verbs, refusal
+from evenhand.cli.app import AT_END, CORE, VERBS
+from evenhand.cli.door import (
+    HERE,
+    PANELS,
+    STARTS_OVER,
+    SUMMARIES,
+    RefusedVerb,
+    Verb,
+    add_verbs,
+    in_order,
+    read_verbs,
+    refusal,
+)
 from evenhand.cli.verbs import Verbs
 from evenhand.errors import PluginError
 
@@ -135,11 +146,11 @@ def test_verbs_stand_by_panels_and_those_of_the_core_come_first():
     panels = [PANELS.index(verb.panel) for name, verb in VERBS.items() if "." not in name]
     assert panels == sorted(panels)
     core = {"z": Verb(do_nothing, HERE), "a": Verb(do_nothing, HERE)}
-    others = {"b": Verb(do_nothing, HERE), "y": Verb(do_nothing, JUDGES), "x": Verb(do_nothing, "Mine")}
+    others = {"b": Verb(do_nothing, HERE), "y": Verb(do_nothing, SUMMARIES), "x": Verb(do_nothing, "Mine")}
     assert list(in_order({**core, **others}, core)) == ["y", "z", "a", "b", "x"]
 
 
-def test_the_core_names_no_verb_of_a_plug_in_and_all_that_write_at_their_end_are_told():
+def test_the_core_names_no_verb_of_a_plug_in():
     groups = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["entry-points"]
     values = groups["evenhand.verbs"] | {
         f"import.{name}": value for name, value in groups["evenhand.importers"].items()
@@ -148,10 +159,26 @@ def test_the_core_names_no_verb_of_a_plug_in_and_all_that_write_at_their_end_are
     brought = {name for name, value in values.items() if (ROOT / "plugins" / value.split(".")[2]).is_dir()}
     assert brought == VERBS.keys() - CORE.keys()
     assert not any(isinstance(verb, RefusedVerb) for verb in VERBS.values())
-    assert EPILOG.endswith(f"{', '.join(AT_END[:-1])} and {AT_END[-1]} write only at their end and start over.")
-    assert {"audit", "export", "import"} <= {*AT_END}
+    assert {"audit", "run export", "import"} <= {*AT_END}
 
 
 def test_the_help_of_a_refusal_says_what_the_error_says():
     said = "verb 'greet' of package wrong 1.0 cannot be imported from wrong:X: OSError: [/disk] is :full:"
     assert Text.from_markup(refusal(PluginError(said)).run.__doc__).plain == f"Cannot be run: {said}"
+
+
+def test_a_verb_that_writes_at_its_end_says_so_in_its_help():
+    core = {"first": Verb(do_nothing, at_end=True), "second": Verb(do_nothing)}
+    assert STARTS_OVER in " ".join(run(core, "first", "--help").split())
+    assert STARTS_OVER not in " ".join(run(core, "second", "--help").split())
+
+
+def test_a_family_without_verbs_is_not_shown():
+    assert "empty" not in run({"empty": Verb(Verbs()), "rest": Verb(do_nothing)}, "--help")
+
+
+def test_a_verb_of_that_name_comes_before_a_former_spelling():
+    group = Verbs()
+    core = {"club": Verb(group), "club.greet": Verb(do_nothing, former="greet"), "rest": Verb(do_nothing)}
+    assert "is now `evenhand club greet`" in run(core, "greet")
+    assert "is now" not in run({**core, "greet": Verb(do_nothing)}, "greet")

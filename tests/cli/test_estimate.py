@@ -1,4 +1,4 @@
-"""`evenhand estimate` as a user meets it."""
+"""`evenhand run estimate` as a user meets it."""
 
 import json
 import os
@@ -22,7 +22,7 @@ ENVIRONMENT = {"COLUMNS": "100", "NO_COLOR": "1", "HF_HUB_OFFLINE": "1"}
 def started(*arguments):
     """The command as a process of its own."""
     return subprocess.run(
-        [sys.executable, "-m", "evenhand", "estimate", *map(str, arguments)],
+        [sys.executable, "-m", "evenhand", "run", "estimate", *map(str, arguments)],
         capture_output=True,
         text=True,
         check=False,
@@ -42,7 +42,7 @@ class Done:
 def evenhand(*arguments, columns="100"):
     """The same in this process."""
     environment = ENVIRONMENT | {"COLUMNS": columns}
-    done = CliRunner().invoke(app, ["estimate", *map(str, arguments)], env=environment)
+    done = CliRunner().invoke(app, ["run", "estimate", *map(str, arguments)], env=environment)
     if isinstance(done.exception, EvenhandError):
         return Done(done.exception.exit_code, done.stdout, str(done.exception))
     assert done.exception is None, done.exception
@@ -199,7 +199,7 @@ def test_without_a_language_model_no_gpu_is_needed():
 
 
 def test_a_benchmark_of_judges_has_no_hours_of_a_loop(tmp_path, llama):
-    heads = {"loop": "about", "benchmark-judges SETS --judges": "how long a benchmark of judges takes is not known"}
+    heads = {"loop": "about", "judges benchmark SETS --judges": "how long a benchmark of judges takes is not known"}
     for verb, said in heads.items():
         path = tmp_path / "recipe.yaml"
         path.write_text(f"# evenhand {verb} recipe.yaml\nextends: polisum/llama-3.1-8b/zero-shot\n")
@@ -230,7 +230,7 @@ def test_what_is_not_understood_is_refused(options, said):
 def test_no_room_is_refused_and_a_training_without_requests_is_said():
     with pytest.raises(RecipeError, match="max_tokens 64 of a plan leave no room for a prompt in max_model_len 60"):
         CliRunner().invoke(
-            app, ["estimate", "quickstart", "--set", "generate.max_model_len=60"], catch_exceptions=False
+            app, ["run", "estimate", "quickstart", "--set", "generate.max_model_len=60"], catch_exceptions=False
         )
-    done = CliRunner().invoke(app, ["estimate", "quickstart", "--set", "generate.max_model_len=100"])
+    done = CliRunner().invoke(app, ["run", "estimate", "quickstart", "--set", "generate.max_model_len=100"])
     assert "no request is left, so there is nothing to train on" in " ".join(done.stdout.split()), done.output

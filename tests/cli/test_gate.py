@@ -251,3 +251,56 @@ def test_reports_and_comparisons_look_at_their_baseline_before_anything_is_run(t
             code, said = evenhand(*verb, *limit, "--set", change)
             assert (code, why in said) == (2, True)
         assert sorted(path for path in tmp_path.rglob("*") if path.is_file()) == before
+
+
+def test_a_result_that_is_there_is_held_to_limits_as_by_the_command_that_made_it(inputs, tmp_path):
+    out = tmp_path / "out"
+    assert evenhand(*inputs, "--out", out)[0] == 0
+    before = (out / "audit.json").read_bytes()
+    for limit in ("worst_gap(shares) < -0.1", "worst_gap(shares) < -0.9", "equal_coverage > 0.5"):
+        files = [tmp_path / f"{name}.xml" for name in "ab"]
+        made, said = evenhand(*inputs, "--out", tmp_path / "again", "--fail-if", limit, "--junit", files[0])
+        held, said_of_it = evenhand("gate", out, "--fail-if", limit, "--junit", files[1])
+        assert (made, files[0].read_text()) == (held, files[1].read_text())
+        assert said.splitlines()[-1] == said_of_it.splitlines()[-1] if made else "Gate passed" in said_of_it
+    change = ("--fail-if", "worst_gap(shares) < -0.02", "--baseline", out)
+    assert evenhand("gate", out / "audit.json", *change)[0] == 0
+    assert (out / "audit.json").read_bytes() == before
+
+
+def test_a_gate_by_itself_refuses_what_is_no_result(inputs, tmp_path):
+    out, limit = tmp_path / "out", ("--fail-if", "worst_gap(shares) < -0.1")
+    assert evenhand(*inputs, "--out", out)[0] == 0
+    result = json.loads((out / "audit.json").read_text())
+    (tmp_path / "broken.json").write_text("{")
+    (tmp_path / "comparison.json").write_text('{"format": "evenhand-comparison/3"}')
+    (tmp_path / "older.json").write_text(json.dumps(result | {"format": "evenhand-audit/1"}))
+    (tmp_path / "report.json").write_text('{"format": "evenhand-report/11"}')
+    units = [note | {"signature": "coverage|llm(x)"} for note in result["measures"]]
+    (tmp_path / "units.json").write_text(json.dumps(result | {"measures": units}))
+    for words, why in (
+        ([tmp_path / "absent.json", *limit], "cannot be read"),
+        ([tmp_path / "broken.json", *limit], "is no audit.json and no report.json"),
+        ([tmp_path / "comparison.json", *limit], "`evenhand compare` takes limits itself"),
+        ([tmp_path / "older.json", *limit], "an audit of another version"),
+        ([tmp_path / "report.json", "--fail-if", "mean(coverage) < 0.1"], "report.json: "),
+        ([out], "add --fail-if"),
+        ([out, "--fail-if", "bru < 1"], "'bru' is not known"),
+        ([tmp_path / "units.json", "--fail-if", "gap(coverage) < -0.1"], "units that a language model makes"),
+    ):
+        code, said = evenhand("gate", *words)
+        assert (code, why in said, "Traceback" in said) == (2, True, False), said
+
+
+@pytest.mark.usefixtures("quick_commands")
+def test_a_run_is_held_to_limits_by_its_recipe(tmp_path):
+    values = make_recipe("zero-shot").model_dump(mode="json", exclude_unset=True)
+    values |= {"corpus": {"path": "sample", "test": {"split": "test"}}, "output": str(tmp_path / "run")}
+    (tmp_path / "plain.yaml").write_text(json.dumps(values))
+    assert evenhand("loop", tmp_path / "plain.yaml")[0] == 0
+    # twelve sets are too few to tell
+    for options, code in (((), 0), (("--strict",), 4)):
+        assert evenhand("gate", tmp_path / "run", "--fail-if", "mean(overlap) > -1", *options)[0] == code
+    (tmp_path / "alone.json").write_bytes((tmp_path / "run/report/report.json").read_bytes())
+    code, said = evenhand("gate", tmp_path / "alone.json", "--fail-if", "mean(overlap) < -1")
+    assert (code, "lies in no run's folder" in said) == (2, True), said

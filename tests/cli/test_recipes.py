@@ -1,4 +1,4 @@
-"""`evenhand recipes` and `evenhand accelerate` as a user meets them."""
+"""`evenhand recipes` and `evenhand recipes accelerate` as a user meets them."""
 
 import os
 import subprocess
@@ -99,11 +99,11 @@ def test_a_name_is_taken_where_a_recipe_is_asked_for(tmp_path):
 
 
 def test_accelerate_configurations_are_listed_and_found(tmp_path):
-    listed = evenhand("accelerate", cwd=tmp_path, columns=80).stdout
+    listed = evenhand("recipes", "accelerate", cwd=tmp_path, columns=80).stdout
     assert {"cpu", "zero2", "zero3", "fsdp2"} <= set(listed.split())
-    found = evenhand("accelerate", "zero2", cwd=tmp_path)
+    found = evenhand("recipes", "accelerate", "zero2", cwd=tmp_path)
     assert Path(found.stdout.rstrip("\n")).is_file()
-    absent = evenhand("accelerate", "zero9", cwd=tmp_path)
+    absent = evenhand("recipes", "accelerate", "zero9", cwd=tmp_path)
     assert absent.returncode == 2
     assert "zero2" in absent.stderr
     assert "argument NAME" in absent.stderr

@@ -142,7 +142,7 @@ def test_verbs_look_at_their_keys():
     verbs = [verb for verb, each in REPEATABLE if "--set" in each.opts]
     assert all("--set rounds is given twice" in said(*verb, *line) for verb in verbs if verb != ("import", "table"))
     assert "--requests test is given twice" in said(
-        "estimate", "quickstart", *["--requests", "test=1", "--requests", "test=2"]
+        "run", "estimate", "quickstart", *["--requests", "test=1", "--requests", "test=2"]
     )
 
 

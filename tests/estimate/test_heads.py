@@ -1,4 +1,4 @@
-"""What the heads of recipes say of GPUs, memory and time, against `evenhand estimate` with the options that they name.
+"""What the heads of recipes say of GPUs, memory and time, against `evenhand run estimate` with the options that they name.
 
 Models are known by their published configurations alone: there is no hub.
 """
@@ -26,9 +26,9 @@ constants = pytest.importorskip("huggingface_hub.constants")
 
 HEADS = {name: read_head(RECIPES / f"{name}.yaml") for name in usable_names()}
 FOR_GPUS = [name for name, head in HEADS.items() if "GPU" in head.needs]
-ON_CPUS = [name for name, head in HEADS.items() if "by evenhand estimate" in head.time and name not in FOR_GPUS]
-NEEDS = re.compile(r"^(\d+) GPUs? of (\d+) GiB \(evenhand estimate\)")
-TIME = re.compile(r"\b(\d+(?:\.\d)?) (minutes?|hours?) on .+? by evenhand estimate((?: --\S+ \S*[^\s,])*)")
+ON_CPUS = [name for name, head in HEADS.items() if "by evenhand run estimate" in head.time and name not in FOR_GPUS]
+NEEDS = re.compile(r"^(\d+) GPUs? of (\d+) GiB \(evenhand run estimate\)")
+TIME = re.compile(r"\b(\d+(?:\.\d)?) (minutes?|hours?) on .+? by evenhand run estimate((?: --\S+ \S*[^\s,])*)")
 # a benchmark of judges is no loop, of which alone the time is estimated; memory is that of the judges, whatever is asked
 NO_TIME = {"polisum/llama-3.1-8b/judges", "polisum/llama-3.1-8b/judges-backbones"}
 # a pass of training is run without numbers, for seconds: the other two recipes that train stand for these
@@ -40,7 +40,7 @@ A_MINUTE = 1 / 60
 
 
 class Found(NamedTuple):
-    """What `evenhand estimate` says; hours of all runs that the head's command makes."""
+    """What `evenhand run estimate` says; hours of all runs that the head's command makes."""
 
     gpus: int
     memory: float
@@ -66,7 +66,7 @@ def estimated(name: str, options: str) -> Found:
     sets = [["--set", f"{over[1]}={value}"] for value in over[2].split(",")] if over else [[]]
     runs: list[dict[str, Any]] = []
     for recipe, each in product(recipes, sets):
-        done = CliRunner().invoke(app, ["estimate", recipe, *shlex.split(options), *each, "--json"])
+        done = CliRunner().invoke(app, ["run", "estimate", recipe, *shlex.split(options), *each, "--json"])
         # of encoders no configuration is here: they have no say in memory and time
         assert done.exception is None or isinstance(done.exception, LeftOutError), done.exception
         runs.append(json.loads(done.stdout))

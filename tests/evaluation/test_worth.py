@@ -7,7 +7,6 @@ from calibrated import accused, make_judge, write_calibration
 from rich.console import Console
 
 from evenhand.config import Recipe
-from evenhand.config.fairness import EntailerSection
 from evenhand.config.judges import JudgeOptions
 from evenhand.errors import DataError
 from evenhand.evaluation.gate.calibrated import refuse_llm_units, refuse_uncalibrated
@@ -46,7 +45,7 @@ def test_a_page_without_a_calibration_says_so_and_what_makes_one(tmp_path, signa
     worth = read_worth([recipe(tmp_path)], {"grade": signature, "contract": "contract|judge:contract"})
     # a judge of form needs none
     assert worth.unknown == ("grade",)
-    assert "No calibration is known of grade" in shown(worth) and "evenhand audit-judge SETS" in shown(worth)
+    assert "No calibration is known of grade" in shown(worth) and "evenhand judges audit SETS" in shown(worth)
 
 
 def test_a_page_carries_agreement_beside_length_and_accusations(tmp_path, signature):
@@ -95,8 +94,7 @@ def test_a_gate_on_grades_of_an_unknown_language_model_is_refused(tmp_path, sign
 
 
 def test_an_audits_gate_does_not_act_on_units_of_a_language_model():
-    units = EntailerSection.model_validate({"kind": "words", "units": "llm", "splitter": {"model": {"name": "tiny"}}})
     with pytest.raises(DataError, match="rests on units that a language model makes"):
-        refuse_llm_units(asked("worst_gap(coverage) < -0.05"), units)
-    refuse_llm_units(asked("worst_gap(shares) < -0.05"), units)
-    refuse_llm_units(asked("worst_gap(coverage) < -0.05"), EntailerSection(kind="words"))
+        refuse_llm_units(asked("worst_gap(coverage) < -0.05"), is_by_model=True)
+    refuse_llm_units(asked("worst_gap(shares) < -0.05"), is_by_model=True)
+    refuse_llm_units(asked("worst_gap(coverage) < -0.05"), is_by_model=False)

@@ -209,7 +209,7 @@ def test_judge_takes_the_folder_or_the_file_in_it(converted):
 def test_released_pickle_is_refused_before_it_is_opened(tmp_path):
     # there is no such file: the refusal goes by the name
     section = AlignmentJudge(kind="alignment", aligner="alignscore", model=str(tmp_path / "AlignScore-large.ckpt"))
-    with pytest.raises(JudgeError, match=r"is a pickle.*evenhand convert alignscore"):
+    with pytest.raises(JudgeError, match=r"is a pickle.*evenhand judges convert alignscore"):
         open_alignment("judge", section, SharedModels())
 
 

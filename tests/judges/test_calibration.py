@@ -37,14 +37,14 @@ def test_what_contradicts_itself_is_refused(tmp_path, changes, said):
     path.write_text(json.dumps(whole))
     with pytest.raises(DataError) as caught:
         read_calibration(path)
-    assert said in str(caught.value) and "evenhand audit-judge SETS" in str(caught.value)
+    assert said in str(caught.value) and "evenhand judges audit SETS" in str(caught.value)
 
 
 @pytest.mark.parametrize("text", ["", "{", '{"format": NaN}'])
 def test_what_is_no_json_is_said_by_its_line(tmp_path, text):
     path = tmp_path / "calibration.json"
     path.write_text(text)
-    with pytest.raises(DataError, match=r"calibration.json:1: .*audit-judge"):
+    with pytest.raises(DataError, match=r"calibration.json:1: .*judges audit"):
         read_calibration(path)
 
 
@@ -59,7 +59,7 @@ def test_a_judge_is_known_by_its_signature_and_what_it_is_to_measure(tmp_path):
 def test_a_file_of_an_earlier_format_is_refused_with_what_writes_it_again(tmp_path):
     path = write_calibration(tmp_path / "calibration.json", make_judge("fit|v:1"))
     path.write_text(path.read_text().replace("evenhand-calibration/3", "evenhand-calibration/2"))
-    with pytest.raises(DataError, match=r"evenhand-calibration/3.*`evenhand audit-judge SETS .*` writes it again"):
+    with pytest.raises(DataError, match=r"evenhand-calibration/3.*`evenhand judges audit SETS .*` writes it again"):
         read_calibration(path)
 
 

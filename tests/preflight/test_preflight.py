@@ -140,7 +140,10 @@ def test_checkpoints_as_released_are_refused_with_the_command_that_converts_them
         preflight(recipe(tmp_path, judges))
     lines = str(caught.value).splitlines()
     assert [line.split("'")[1] for line in lines] == ["judges.pickle.model", "judges.port.model"]
-    assert ["evenhand convert alignscore" in lines[0], "evenhand convert bleurt" in lines[1]] == [True, True]
+    assert ["evenhand judges convert alignscore" in lines[0], "evenhand judges convert bleurt" in lines[1]] == [
+        True,
+        True,
+    ]
 
 
 @pytest.mark.needs("plugins/released", "plugins/opinions")

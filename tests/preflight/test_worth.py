@@ -83,7 +83,7 @@ def test_judges_of_neither_attribute_are_not_held_to_it_but_one_must_be(tmp_path
 
 
 def test_a_calibration_that_cannot_be_read_is_said_at_its_key(tmp_path):
-    with pytest.raises(RecipeError, match=r"key 'calibration': .*evenhand audit-judge"):
+    with pytest.raises(RecipeError, match=r"key 'calibration': .*evenhand judges audit"):
         preflight(recipe(tmp_path, None, str(tmp_path / "none.json")))
 
 
@@ -150,7 +150,7 @@ def test_a_calibration_on_documents_of_another_kind_is_named(tmp_path, signature
         f"t{n}": f"simmer garlic butter saucepan oven recipe flavour whisk knife batch{chr(97 + n)}" for n in range(8)
     }
     (said,) = warnings_of(caplog, tmp_path, signature, about(kitchen))
-    assert "sets.jsonl has 0 % of the words of a typical document set here" in said and "audit-judge" in said
+    assert "sets.jsonl has 0 % of the words of a typical document set here" in said and "judges audit" in said
 
 
 @pytest.mark.parametrize(

@@ -55,8 +55,8 @@ def test_shipped_configuration_is_one_that_accelerate_reads(config: Path) -> Non
     assert loaded.num_processes >= 1
     # the first comment line is the command; accelerate's own parser accepts it
     command = config.read_text().splitlines()[0].removeprefix("# ").removeprefix("on every machine: ")
-    # as the shell writes what `evenhand accelerate NAME` prints
-    command = command.replace(f"$(evenhand accelerate {config.stem})", str(accelerate_config(config.stem)))
+    # as the shell writes what `evenhand recipes accelerate NAME` prints
+    command = command.replace(f"$(evenhand recipes accelerate {config.stem})", str(accelerate_config(config.stem)))
     words = ["0" if word == "RANK" else word for word in shlex.split(command)]
     assert words[:2] == ["accelerate", "launch"]
     parsed = launch_command_parser().parse_args(words[2:])

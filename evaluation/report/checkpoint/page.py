@@ -336,7 +336,7 @@ def _training(report: Report) -> Iterator[Block]:
     yield from map(Prose, report.training_notes)
     if any(totals.pairs for totals in report.totals):
         yield Prose(
-            "evenhand pairs RUN shows the pairs that it learnt from, with what the judges said of each.", "small"
+            "evenhand run pairs RUN shows the pairs that it learnt from, with what the judges said of each.", "small"
         )
     if panels:
         yield Prose(CURVES, "small")

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from ....cli.door import SUMMARIES, Verb
+from ....cli.door import HERE, Verb
 from ....cli.outputs import keep_result, refuse_outputs, show_result
 from ....cli.terminal import say
 from ....cli.verbs import Verbs
@@ -15,7 +15,7 @@ from ....errors import DataError
 from ....text import some_of
 
 app = Verbs(
-    help="Human evaluation: a page to annotate summaries in, scores, agreement, and Label Studio's formats.\n\n"
+    help="Human evaluation: a page to annotate summaries in, scores, agreement.\n\n"
     "Start here:  [bold]evenhand human page --system zero-shot=RUN/evaluation/base --out page.html[/bold]",
     epilog="Example: evenhand human score annotations-anna.json page.key.json",
     no_args_is_help=True,
@@ -203,4 +203,4 @@ def _say_left_out(left_out: Mapping[tuple[str, str], int]) -> None:
         say(f"left out: {left_out_words(reason, side, count)}")
 
 
-HUMAN = Verb(app, SUMMARIES, at_end=True)
+HUMAN = Verb(app, HERE, at_end=True)

@@ -1,22 +1,27 @@
-"""`evenhand audit-judge`: what judges are worth, before they reward, report or gate."""
+"""`evenhand judges audit`: what judges are worth, before they reward, report or gate."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from ....cli.door import JUDGES, Verb
+from ....cli import completion
+from ....cli.door import Verb
 from ....cli.inputs import Evidence, Sets, named_values, refuse_unknown_judges, single_keys
 from ....cli.terminal import say, show_page
 from ....errors import EvenhandError, RecipeError
 
-EXAMPLE = "Example: evenhand audit-judge sample --judges quickstart --out runs/audit-judge"
+EXAMPLE = "Example: evenhand judges audit sample --judges quickstart --out runs/audit-judge"
 
 
 def audit_judge(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has options)
     sets: Sets,
     judges: Annotated[
-        Path, typer.Option(help="A recipe or a YAML file whose section 'judges' names the judges to audit.")
+        Path,
+        typer.Option(
+            help="A recipe or a YAML file whose section 'judges' names the judges to audit.",
+            autocompletion=completion.recipes,
+        ),
     ],
     out: Annotated[
         Path,
@@ -121,4 +126,4 @@ def _sides(sides: str) -> tuple[str, str]:
     return names[0], names[1]
 
 
-AUDIT_JUDGE = Verb(audit_judge, JUDGES, EXAMPLE)
+AUDIT_JUDGE = Verb(audit_judge, epilog=EXAMPLE, former="audit-judge")

@@ -1,22 +1,27 @@
-"""`evenhand benchmark-judges`: judges beside what is known of summaries."""
+"""`evenhand judges benchmark`: judges beside what is known of summaries."""
 
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
-from ....cli.door import JUDGES, Verb
+from ....cli import completion
+from ....cli.door import Verb
 from ....cli.inputs import Evidence, Sets
 from ....cli.terminal import say, show_page
 from ....config.recipe_file import load_judges
 
-EXAMPLE = "Example: evenhand benchmark-judges sample --judges quickstart"
+EXAMPLE = "Example: evenhand judges benchmark sample --judges quickstart"
 
 
 def benchmark_judges(
     file: Sets,
     judges: Annotated[
-        Path | None, typer.Option(help="A recipe or a YAML file whose section 'judges' names the judges to try.")
+        Path | None,
+        typer.Option(
+            help="A recipe or a YAML file whose section 'judges' names the judges to try.",
+            autocompletion=completion.recipes,
+        ),
     ] = None,
     evidence: Evidence = None,
     out: Annotated[
@@ -28,7 +33,7 @@ def benchmark_judges(
 ) -> None:
     """Compare judges, ROUGE and length with known coverage and faithfulness: correlation and winrate with intervals.
 
-    Start with what is bundled: evenhand benchmark-judges sample
+    Start with what is bundled: evenhand judges benchmark sample
     """
     from ....evaluation.pages.write import PAGE
     from ....judges import try_judges
@@ -42,4 +47,4 @@ def benchmark_judges(
     say(f"report: {out / PAGE}")
 
 
-BENCHMARK_JUDGES = Verb(benchmark_judges, JUDGES, EXAMPLE)
+BENCHMARK_JUDGES = Verb(benchmark_judges, epilog=EXAMPLE, former="benchmark-judges")

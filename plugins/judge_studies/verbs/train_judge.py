@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from ....cli.door import JUDGES, Verb
+from ....cli import completion
+from ....cli.door import Verb
 from ....cli.inputs import Evidence, Sets, named_values, refuse_unknown_judges, single_keys
 from ....cli.terminal import say, show_page
 from ....config.recipe_file import load_judges
@@ -14,7 +15,7 @@ from ....errors import RecipeError
 if TYPE_CHECKING:
     from ..combination import Sign
 
-EXAMPLE = "Example: evenhand train-judge sample --purpose coverage --out runs/judges/coverage"
+EXAMPLE = "Example: evenhand judges train sample --purpose coverage --out runs/judges/coverage"
 
 
 def train_judge(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has options)
@@ -23,7 +24,10 @@ def train_judge(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it 
     out: Annotated[Path, typer.Option(help="Folder for judge.json, the page, training.json and judgements.jsonl.")],
     judges: Annotated[
         Path | None,
-        typer.Option(help="A recipe or a YAML file whose section 'judges' names the judges to combine with ROUGE."),
+        typer.Option(
+            help="A recipe or a YAML file whose section 'judges' names the judges to combine with ROUGE.",
+            autocompletion=completion.recipes,
+        ),
     ] = None,
     judge: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="Combine these judges of it alone. Repeatable.")
@@ -57,4 +61,4 @@ def train_judge(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it 
     say(f"report: {out / PAGE}")
 
 
-TRAIN_JUDGE = Verb(train_judge, JUDGES, EXAMPLE)
+TRAIN_JUDGE = Verb(train_judge, epilog=EXAMPLE, former="train-judge")

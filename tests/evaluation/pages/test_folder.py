@@ -93,9 +93,9 @@ def test_what_is_ours_is_for_the_caller_to_say(tmp_path):
 @pytest.mark.parametrize(
     ("name", "text", "command"),
     [
-        ("benchmark.json", '{"signatures": {}, "ties": "half", "rows": []}', "benchmark-judges"),
-        ("calibration.json", '{"format": "evenhand-calibration/0"}', "audit-judge"),
-        ("training.json", '{"judge": {}, "benchmark": {}, "gaps": [], "penalties": {}}', "train-judge"),
+        ("benchmark.json", '{"signatures": {}, "ties": "half", "rows": []}', "judges benchmark"),
+        ("calibration.json", '{"format": "evenhand-calibration/0"}', "judges audit"),
+        ("training.json", '{"judge": {}, "benchmark": {}, "gaps": [], "penalties": {}}', "judges train"),
         ("comparison.json", '{"entries": [], "budgets": [], "tests": []}', "compare"),
         ("audit.json", '{"schema_name": "evenhand-audit/2"}', "audit"),
         ("audit.json", '{"format": "evenhand-audit/9"}', "audit"),

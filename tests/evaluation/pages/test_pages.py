@@ -87,8 +87,8 @@ def test_data_is_escaped_everywhere():
 
 
 def test_commands_are_code_and_options_are_not_broken():
-    said = html.fragment([Prose("`evenhand audit-judge SETS --out <F>` does; see (--least-group) and `x`.")])
-    assert '<code>evenhand audit-judge SETS <span class="option">--out</span> &lt;F&gt;</code> does' in said
+    said = html.fragment([Prose("`evenhand judges audit SETS --out <F>` does; see (--least-group) and `x`.")])
+    assert '<code>evenhand judges audit SETS <span class="option">--out</span> &lt;F&gt;</code> does' in said
     # what is no command of ours stays as it was written
     assert '(<span class="option">--least-group</span>) and `x`.' in said
 

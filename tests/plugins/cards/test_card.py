@@ -175,7 +175,7 @@ def test_a_judge_is_worth_what_was_measured_of_that_very_judge(run_folder: Path,
     for earlier in (measured.replace("-benchmark/2", "-benchmark/1"), measured.replace('"within"', '"spearman_macro"')):
         path.write_text(earlier)
         with pytest.raises(
-            DataError, match=r"not the benchmark.json of this version's .*benchmark-judges`; run it again"
+            DataError, match=r"not the benchmark.json of this version's .*judges benchmark`; run it again"
         ):
             read_run(run_folder, path)
     path.write_text(measured)

@@ -32,7 +32,7 @@ def found_in(path: Path, text: str, run: FinishedRun) -> list[Departure]:
 
 
 def verify(*arguments: object) -> int:
-    done = CliRunner().invoke(app, ["verify", *map(str, arguments)])
+    done = CliRunner().invoke(app, ["run", "verify", *map(str, arguments)])
     if done.exception and not isinstance(done.exception, SystemExit):
         raise done.exception
     return done.exit_code
@@ -47,8 +47,8 @@ def refusal(*arguments: object) -> str:
 def test_a_folder_for_a_card_and_a_file_for_a_run_are_told_what_to_name(run: FinishedRun, tmp_path: Path):
     recipe = tmp_path / "mine.yaml"
     recipe.write_text("name: mine\n")
-    assert f"name a card in it: {run.folder / 'cards' / 'data.md'}, " in refusal("verify", run.folder)
-    assert "is a file; name the run's folder" in refusal("card", recipe)
+    assert f"name a card in it: {run.folder / 'cards' / 'data.md'}, " in refusal("run", "verify", run.folder)
+    assert "is a file; name the run's folder" in refusal("run", "card", recipe)
 
 
 # a change of a line; the line itself where there is nothing of the kind in it
@@ -285,7 +285,7 @@ def test_files_that_nobody_wrote_and_those_without_a_hash_are_named(
         path = run.folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("x")
-    done = CliRunner().invoke(app, ["verify", str(run.folder / "cards/model.md")], env={"COLUMNS": "400"})
+    done = CliRunner().invoke(app, ["run", "verify", str(run.folder / "cards/model.md")], env={"COLUMNS": "400"})
     assert done.exit_code == 0
     assert "no stage of the run has written notes.txt, round-00/mine.jsonl\n" in done.output
     assert "of the run's files cards, logs, pages of pairs, checkpoints" in done.output

@@ -37,7 +37,7 @@ PROMPTS = {"controlled": prompts}
 def _build_controlled(folder: Path) -> Given:
     path = folder / "controlled.yaml"
     path.write_bytes((REPOSITORY / "recipes" / "controlled" / "sample.yaml").read_bytes())
-    return Given(path, "yaml", ("build-controlled", path, "--dry-run"))
+    return Given(path, "yaml", ("judges", "controlled", path, "--dry-run"))
 
 
 def _articles(folder: Path) -> Given:
@@ -53,7 +53,7 @@ def _articles(folder: Path) -> Given:
     ]
     path = written(folder / "articles.jsonl", *records)
     shipped = REPOSITORY / "recipes" / "controlled" / "sample.yaml"
-    return Given(path, "jsonl", ("build-controlled", shipped, "--dry-run", "--set", f"input={path}"))
+    return Given(path, "jsonl", ("judges", "controlled", shipped, "--dry-run", "--set", f"input={path}"))
 
 
 FILES = {

@@ -1,4 +1,4 @@
-"""A controlled set from annotated articles to benchmark-judges, on models that answer from functions and on a real one."""
+"""A controlled set from annotated articles to judges benchmark, on models that answer from functions and on a real one."""
 
 import json
 import re
@@ -371,7 +371,7 @@ def verb(folder, *arguments):
     path = folder / "recipe.yaml"
     path.write_text(RECIPE.format(output=folder / "out"))
     return subprocess.run(
-        [sys.executable, "-m", "evenhand.cli", "build-controlled", str(path), *arguments],
+        [sys.executable, "-m", "evenhand.cli", "judges", "controlled", str(path), *arguments],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
 
@@ -413,7 +413,7 @@ def test_a_real_engine_writes_a_set(tmp_path):
         "model: {name: 'embedded:smollm2-135m-instruct', dtype: float32}\nbackend: {max_model_len: 1024}\n"
         "sampling: {temperature: 0.7, top_p: 0.9, max_tokens: 64}\nattempts: 8\nmost_left_out: 0.9\n"
     )
-    command = [sys.executable, "-m", "evenhand.cli", "build-controlled", str(tmp_path / "recipe.yaml")]
+    command = [sys.executable, "-m", "evenhand.cli", "judges", "controlled", str(tmp_path / "recipe.yaml")]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
     written = [json.loads(line) for line in read_text(tmp_path / "out" / "summaries.jsonl").splitlines()]

@@ -9,5 +9,5 @@ from evenhand.errors import RecipeError
 
 
 def test_the_verb_that_reads_it_is_named():
-    with pytest.raises(RecipeError, match="is a recipe of `evenhand build-controlled`"):
+    with pytest.raises(RecipeError, match="is a recipe of `evenhand judges controlled`"):
         open_recipe(Path("controlled/sample"), None)

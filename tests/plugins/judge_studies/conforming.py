@@ -101,7 +101,7 @@ def _judges(folder: Path) -> Given:
         yaml.safe_dump({"judges": {"words": {"kind": "length"}, "rouge": {"kind": "rouge", "type": "rouge2"}}})
     )
     controlled = _controlled(folder).file
-    return Given(path, "yaml", ("benchmark-judges", controlled, "--judges", path, "--out", folder / "out"))
+    return Given(path, "yaml", ("judges", "benchmark", controlled, "--judges", path, "--out", folder / "out"))
 
 
 def _controlled(folder: Path) -> Given:
@@ -118,7 +118,7 @@ def _controlled(folder: Path) -> Given:
         for k in range(3)
     ]  # fmt: skip
     path = written(folder / "controlled.jsonl", *records)
-    return Given(path, "jsonl", ("benchmark-judges", path, "--out", folder / "out"))
+    return Given(path, "jsonl", ("judges", "benchmark", path, "--out", folder / "out"))
 
 
 def _trained_judge(folder: Path) -> Given:

@@ -208,7 +208,7 @@ def test_peoples_scores_come_from_their_sheets_and_what_is_not_finished_is_told(
 
 def test_no_calibration_is_refused_with_what_makes_one(tmp_path):
     (tmp_path / "calibration.json").write_text(json.dumps({"format": "other"}))
-    with pytest.raises(DataError, match=r"calls itself 'other'.*`evenhand audit-judge SETS .* writes it again"):
+    with pytest.raises(DataError, match=r"calls itself 'other'.*`evenhand judges audit SETS .* writes it again"):
         read_calibration(tmp_path)
-    with pytest.raises(DataError, match="evenhand audit-judge SETS"):
+    with pytest.raises(DataError, match="evenhand judges audit SETS"):
         read_calibration(tmp_path / "none.json")

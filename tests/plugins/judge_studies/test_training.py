@@ -1,4 +1,4 @@
-"""`evenhand train-judge`: a judge that combines others, from controlled sets to a recipe."""
+"""`evenhand judges train`: a judge that combines others, from controlled sets to a recipe."""
 
 import json
 from pathlib import Path

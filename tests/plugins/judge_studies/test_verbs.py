@@ -1,4 +1,4 @@
-"""`evenhand train-judge` from the command line, and the judge that it wrote in a recipe."""
+"""`evenhand judges train` from the command line, and the judge that it wrote in a recipe."""
 
 import json
 
@@ -36,7 +36,7 @@ def invoked(*arguments):
 
 
 def train(*options, out="mine"):
-    return invoked("train-judge", "sample", "--purpose", "coverage", "--out", out, *options)
+    return invoked("judges", "train", "sample", "--purpose", "coverage", "--out", out, *options)
 
 
 def test_what_it_wrote_is_a_judge_of_a_recipe(here):
@@ -85,7 +85,7 @@ def test_what_cannot_be_combined_is_refused(here, options, message):
 )
 def test_a_judge_has_one_purpose_and_every_mistake_is_told(here, purposes, message):
     refused = invoked(
-        "audit-judge", "sample", "--judges", "recipe.yaml", *(x for p in purposes for x in ("--purpose", p))
+        "judges", "audit", "sample", "--judges", "recipe.yaml", *(x for p in purposes for x in ("--purpose", p))
     )
     assert isinstance(refused.exception, EvenhandError) and message in str(refused.exception)
     assert all(purpose in str(refused.exception) for purpose in purposes)

@@ -293,6 +293,6 @@ def test_folder_with_something_in_it_is_left_as_it_is(port, tmp_path):
 def test_judge_says_how_a_checkpoint_of_the_port_becomes_readable(port):
     folder, _ = port()
     with pytest.raises(
-        JudgeError, match=r"is a checkpoint of the PyTorch port .*evenhand convert bleurt .* --out FOLDER"
+        JudgeError, match=r"is a checkpoint of the PyTorch port .*evenhand judges convert bleurt .* --out FOLDER"
     ):
         score(folder)

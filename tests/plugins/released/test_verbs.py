@@ -1,4 +1,4 @@
-"""`evenhand convert`: released checkpoints become what the judges read, and damaged or foreign files one message."""
+"""`evenhand judges convert`: released checkpoints become what the judges read, and damaged or foreign files one message."""
 
 import math
 import pickle
@@ -137,7 +137,7 @@ def test_folder_with_something_in_it_is_left_alone(tmp_path, verb):
 
 
 def test_mistake_ends_with_exit_code_2(tmp_path):
-    arguments = ["convert", "summac", str(tmp_path / "absent.bin"), "--out", str(tmp_path / "made")]
+    arguments = ["judges", "convert", "summac", str(tmp_path / "absent.bin"), "--out", str(tmp_path / "made")]
     done = subprocess.run(
         [sys.executable, "-m", "evenhand.cli", *arguments], capture_output=True, text=True, check=False
     )

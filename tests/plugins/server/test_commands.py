@@ -244,7 +244,7 @@ def test_dry_run_of_a_bias_study_says_what_it_costs():
 
 def test_dry_run_of_a_controlled_set_says_what_it_costs_at_most():
     with Server() as server:
-        code, said = run("build-controlled", "controlled/sample", *at(server.base_url), "--dry-run")
+        code, said = run("judges", "controlled", "controlled/sample", *at(server.base_url), "--dry-run")
         assert code == 0, said
         # 9 key points, 34 adversarial ones and 48 summaries (tests/plugins/controlled), 128 tokens at most for each
         assert re.search(r"texts by http\S+ [\d.]+ k tokens in, at most 11.65 k out; about \d", said), said
@@ -253,7 +253,8 @@ def test_dry_run_of_a_controlled_set_says_what_it_costs_at_most():
 
 
 @pytest.mark.parametrize(
-    "command", [["bias-study", "bias/simulated", "--set", "simulated=null"], ["build-controlled", "controlled/sample"]]
+    "command",
+    [["bias-study", "bias/simulated", "--set", "simulated=null"], ["judges", "controlled", "controlled/sample"]],
 )
 def test_dry_run_notices_a_server_that_is_not_there(command):
     code, said = run(*command, *at("http://127.0.0.1:9/v1"), "--dry-run")

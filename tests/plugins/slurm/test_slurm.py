@@ -305,11 +305,11 @@ def written(folder, **values):
 
 def test_without_slurm_the_scripts_are_written_and_submitting_says_what_lacks(tmp_path, monkeypatch):
     path = written(tmp_path)
-    done = run(*command("slurm", path, "--nodes", "2"))
+    done = run(*command("run", "slurm", path, "--nodes", "2"))
     assert done.returncode == 0, done.stderr
     assert len(list((tmp_path / "run" / "slurm").glob("*.sbatch"))) == 5
     monkeypatch.setenv("PATH", str(tmp_path))
-    done = run(*command("slurm", path, "--nodes", "2", "--submit"))
+    done = run(*command("run", "slurm", path, "--nodes", "2", "--submit"))
     # behind a warning of so few test sets
     said = done.stderr.partition("error:")[2]
     assert (done.returncode, said.strip().partition(" (")[0]) == (
@@ -320,7 +320,7 @@ def test_without_slurm_the_scripts_are_written_and_submitting_says_what_lacks(tm
     sbatch = tmp_path / "sbatch"
     sbatch.write_text("#!/bin/sh\necho 'Unable to contact slurm controller (connect failure)' >&2\nexit 1\n")
     sbatch.chmod(0o755)
-    done = run(*command("slurm", path, "--nodes", "2", "--submit"))
+    done = run(*command("run", "slurm", path, "--nodes", "2", "--submit"))
     assert done.returncode == 1
     assert "(connect failure). Does `sinfo` answer here?" in " ".join(done.stderr.split())
 
@@ -370,10 +370,10 @@ def test_two_rounds_with_a_drained_node_and_a_requeued_job_leave_the_files_of_on
         tmp_path / "there", model=model, rounds=2, train={"accelerate_config": str(machines)},
         generate=SMALL["generate"] | {"engine": slow},
     )  # fmt: skip
-    done = run(*command("slurm", there, "--nodes", "2", "--submit"))
+    done = run(*command("run", "slurm", there, "--nodes", "2", "--submit"))
     ids = submitted(done)
     # the same again would meet these in the run folder
-    again = run(*command("slurm", there, "--nodes", "2", "--submit"))
+    again = run(*command("run", "slurm", there, "--nodes", "2", "--submit"))
     assert again.returncode == 1 and f"still has jobs of this run: {ids[0]}, " in again.stderr, again.stderr
 
     until(lambda: n_running(ids[1]) == 2)
@@ -394,7 +394,7 @@ def test_two_rounds_with_a_drained_node_and_a_requeued_job_leave_the_files_of_on
     assert len(expected) == 29
     assert [path for path in expected if (run_ / path).read_bytes() != (whole / path).read_bytes()] == []
     assert (run_ / "report/index.html").is_file()
-    nothing = run(*command("slurm", there, "--nodes", "2", "--submit"))
+    nothing = run(*command("run", "slurm", there, "--nodes", "2", "--submit"))
     assert "every step is done; nothing to submit" in nothing.stdout, nothing.stdout + nothing.stderr
 
 
@@ -425,7 +425,7 @@ def test_the_shipped_recipe_generates_and_trains_on_both_nodes(tmp_path, tiny_mo
 def test_a_job_that_slurm_refuses_leaves_none_in_the_queue(slurm, tmp_path):
     path = written(tmp_path)
     # the first job is none; an array may have four tasks
-    done = run(*command("slurm", path, "--nodes", "2", "--submit", "--shards", "5"))
+    done = run(*command("run", "slurm", path, "--nodes", "2", "--submit", "--shards", "5"))
     assert done.returncode == 1, done.stdout
     assert "sbatch ended with exit code 1" in done.stderr and "job array" in done.stderr, done.stderr
     assert slurm_cluster.ask("squeue", "--noheader") == ""

@@ -105,7 +105,7 @@ def trained(tiny, tmp_path_factory):
     found = {}
     for form in ("encoder", "classifier"):
         options = ("--model", str(tiny), "--form", form, "--epochs", "1", "--most", "8", "--out", str(folder / form))
-        done = CliRunner().invoke(app, ["train-encoder", "sample", *options])
+        done = CliRunner().invoke(app, ["judges", "train-encoder", "sample", *options])
         assert done.exit_code == 0, done.output
         found[form] = done.output
     return folder, found
@@ -169,7 +169,7 @@ def test_left_out_topics_are_not_trained_on(tiny, tmp_path):
     topics = sorted({each.topic for each in read_annotated("sample")})
     write_jsonl(tmp_path / "sets.jsonl", [sets[i].model_copy(update={"topic": topics[i]}) for i in range(len(topics))])
     options = ("--leave-out", str(tmp_path / "sets.jsonl"), "--model", str(tiny), "--out", str(tmp_path / "x"))
-    done = CliRunner().invoke(app, ["train-encoder", "sample", *options])
+    done = CliRunner().invoke(app, ["judges", "train-encoder", "sample", *options])
     assert isinstance(done.exception, DataError) and "0 topics have something to learn from" in str(done.exception)
     assert not (tmp_path / "x").exists()
     assert read_trained("nowhere") is None
@@ -257,5 +257,5 @@ def test_a_folder_of_something_else_stays_as_it_is(trained, tiny, tmp_path):
 def test_topics_of_sets_that_nobody_leaves_out_are_an_error(tmp_path):
     (tmp_path / "evidence.json").write_text("[]")
     options = ("--evidence", str(tmp_path / "evidence.json"), "--out", str(tmp_path / "x"))
-    done = CliRunner().invoke(app, ["train-encoder", "sample", *options])
+    done = CliRunner().invoke(app, ["judges", "train-encoder", "sample", *options])
     assert isinstance(done.exception, RecipeError) and str(done.exception).endswith("with --leave-out SETS")
