@@ -16,7 +16,7 @@ from ..corpora.leftovers import leftover_in_sets
 from ..corpora.reader import check_sets
 from ..corpora.table_files import is_table
 from ..corpora.tables import sets_of_rows
-from ..corpora.values import refuse_alike
+from ..corpora.values import settled
 from ..errors import DataError
 from ..extras import need
 from ..records import DocumentSet
@@ -35,6 +35,7 @@ def load_documents(
     source: Any,
     attribute: str | Sequence[str] | None = None,
     *,
+    group: Any = None,
     subset: str = "train",
     **columns: str,
 ) -> Documents:
@@ -47,6 +48,8 @@ def load_documents(
             sets (with "documents") or rows of a table.
         attribute: social attribute that the documents are grouped by; of a table its column. Of several names the documents
             have all, and are grouped by the first. None takes the only one there is.
+        group: groups that take the place of the attribute's values, as of `--group`: "critical=1,2; mixed=3; praising=4,5", or
+            {"critical": [1, 2], "praising": "*"}; of several attributes a list of texts, each with its attribute before it.
         subset: of a data set on the Hub.
         columns: of a table, what its columns are called: `set` and `text` (by default these words), and where there are such
             columns `topic`, `id` and `split`.
@@ -59,13 +62,16 @@ def load_documents(
         raise DataError(f"attribute is {described(attribute)}; give the name of an attribute, or several")
     attributes = (attribute,) if isinstance(attribute, str) else tuple(attribute or ())
     if isinstance(source, Documents):
-        refuse_alike(source.records, attributes, "documents: ")
-        return Documents(source, attributes[0] if attributes else source.attribute)
+        name = attributes[0] if attributes else source.attribute
+        sets = settled(source.records, attributes or filter(None, [name]), _entries(group), "documents: ")
+        return Documents(sets, name)
     with explained("columns", f"; columns that can be named are {', '.join(ColumnsSection.model_fields)}"):
         sections = ColumnsSection.model_validate(columns) if columns else None
     is_name = isinstance(source, str | Path)
     sets = (
-        _from_name(str(source), attributes, sections, subset) if is_name else _from_memory(source, attributes, sections)
+        _from_name(str(source), attributes, sections, subset, _entries(group))
+        if is_name
+        else settled(_from_memory(source, attributes, sections), attributes, _entries(group), "documents: ")
     )
     documents = Documents(sets, attributes[0] if attributes else None)
     if leftover := leftover_in_sets(sets, attributes or filter(None, [documents.attribute])):
@@ -74,7 +80,7 @@ def load_documents(
 
 
 def _from_name(
-    source: str, attributes: Sequence[str], columns: ColumnsSection | None, subset: str
+    source: str, attributes: Sequence[str], columns: ColumnsSection | None, subset: str, group: Sequence[Any]
 ) -> list[DocumentSet]:
     path = local_path(source)
     if not path.exists() and source not in DOCUMENTS and HUB_NAME.fullmatch(source) and not is_table(path):
@@ -85,8 +91,14 @@ def _from_name(
             raise DataError(
                 f"{source}: is not a file, and cannot be loaded from the Hub: {error}; mend the path, or the name or subset there"
             ) from error
-        return _rows(rows, attributes, columns, source)
-    return read_any(path, attributes[0] if attributes else None, columns=columns, attributes=attributes)
+        return settled(_rows(rows, attributes, columns, source), attributes, group, f"{source}: ")
+    name = attributes[0] if attributes else None
+    return read_any(path, name, columns=columns, attributes=attributes, group=group)
+
+
+def _entries(group: Any) -> Sequence[Any]:
+    """Groups as entries of an option that is given once for each attribute."""
+    return () if group is None else group if isinstance(group, list | tuple) else (group,)
 
 
 def _from_memory(source: Any, attributes: Sequence[str], columns: ColumnsSection | None) -> list[DocumentSet]:
@@ -119,7 +131,6 @@ def _from_memory(source: Any, attributes: Sequence[str], columns: ColumnsSection
     ]
     if mistakes or not sets:
         raise DataError(listed(mistakes) or "documents: there are none")
-    refuse_alike(sets, attributes, "documents: ")
     return sets
 
 

@@ -51,11 +51,12 @@ def load_recipe(recipe: Any, changes: Mapping[str, Any] | None = None) -> Recipe
 
 
 @in_python(KEYWORDS)
-def audit(
+def audit(  # noqa: PLR0913 (as many arguments as the command has options)
     documents: Any,
     summaries: Mapping[str, Any],
     attribute: str | None = None,
     *,
+    group: Any = None,
     out: str | Path | None = None,
     say: Say | None = None,
     summary_columns: Mapping[str, str] | None = None,
@@ -69,6 +70,8 @@ def audit(
             file, a dict of ids and texts, dicts with "id" and "summary", a data frame of such columns, or texts in the
             order of the sets. Systems are tested against the first.
         attribute: social attribute to be fair to; None takes that of the documents.
+        group: groups that take the place of the attribute's values: "critical=1,2; mixed=3; praising=4,5", or
+            {"critical": [1, 2], "mixed": 3, "praising": "*"}.
         out: folder for audit.json, audit.md and index.html; None writes nothing.
         say: called with a line on an earlier audit in the folder that will be replaced: print.
         summary_columns: columns or keys of the summaries, where they have other names or several have texts:
@@ -81,7 +84,7 @@ def audit(
         DataError: documents and summaries do not fit, or an option is wrong; mistakes are listed together.
         MissingExtra: a library that a named matcher or entailer needs is not installed.
     """
-    corpus = load_documents(documents, attribute)
+    corpus = load_documents(documents, attribute, group=group)
     allow_missing = bool(options.pop("allow_missing", False))
     labels = tuple(f"{value}={label}" for value, label in dict(options.pop("labels", {})).items())
     columns = columns_of(summary_columns)

@@ -12,7 +12,7 @@ from ..config import ColumnsSection, SummaryColumnsSection
 from ..extras import no_bars, verbosity
 from ..text import one_spelling
 from .gate import BaselineFile, FailIf, Junit, Markdown, Options, Profile, Strict, read_earlier
-from .inputs import columns_option, labelled, summary_columns_option
+from .inputs import columns_option, group_option, labelled, summary_columns_option
 from .terminal import console, note, say, show, show_page
 
 if TYPE_CHECKING:
@@ -57,6 +57,7 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
             "Repeatable; the first is what others are tested against. even-handed and praising are bundled, for reviews.",
         ),
     ] = None,
+    group: Annotated[list[str] | None, group_option(INPUT)] = None,
     columns: Annotated[ColumnsSection | None, columns_option(INPUT)] = None,
     summary_columns: Annotated[SummaryColumnsSection | None, summary_columns_option(INPUT)] = None,
     units: Annotated[
@@ -259,6 +260,7 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     wanted = AuditFiles(
         documents=documents,
         attribute=attribute,
+        group=tuple(group or ()),
         columns=columns,
         summaries=tuple(labelled(entry, "--summaries") for entry in summaries or []),
         summary_columns=columns_of(summary_columns),

@@ -11,6 +11,7 @@ from ..corpora.importers import IMPORTERS, Importer
 from ..errors import PluginError
 from ..storage import numbered
 from .door import Verb, refusal
+from .inputs import Group
 from .set_files import File, Force, Out, Split, reading, say_left_out, write_sets
 from .terminal import say
 from .verbs import Verbs
@@ -41,6 +42,7 @@ def table(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         list[str], typer.Option(metavar="COLUMN", help="A social attribute of the document. Repeatable.")
     ],
     out: Out,
+    group: Group = None,
     topic: Annotated[
         str | None,
         typer.Option(metavar="COLUMN", help="What the set is about, for prompts; may be the column of --set."),
@@ -65,11 +67,12 @@ def table(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     from ..corpora.leftovers import leftover_in_sets
     from ..corpora.table_files import unit_of
     from ..corpora.tables import SkippedRows, read_table
+    from ..corpora.values import settled
 
     columns = ColumnsSection(set=set_, text=text, topic=topic, id=id_, split=split_column)
     skipped = SkippedRows() if skip_empty else None
     with reading(file, out, force=force):
-        sets = read_table(file, columns, attribute, skipped)
+        sets = settled(read_table(file, columns, attribute, skipped), attribute, group or (), f"{file}: ")
     write_sets(out, sets, f"{sum(len(documents.documents) for documents in sets)} documents", split=split)
     for name in attribute:
         _say_values(sets, name)

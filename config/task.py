@@ -7,6 +7,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from ..records import is_none
 from ..text import did_you_mean, fold, one_spelling, repeated, some_of
+from .groups import Groups
 from .section import Section, refuse_fields
 
 # as documents have it, whatever spelling of the same look is written here
@@ -58,6 +59,8 @@ class CorpusSection(Section):
     columns: ColumnsSection | None = Field(default=None, exclude_if=is_none)
     # social attribute by which documents are grouped
     attribute: str = "stance"
+    # groups of its values, which take their place: "critical=1,2; mixed=3; praising=4,5", or {critical: [1, 2], praising: "*"}
+    group: Groups | None = Field(default=None, exclude_if=is_none)
     # the attribute values that summaries are asked for; None takes every value of a set
     sides: tuple[AttributeValue, ...] | None = None
     train: SplitSection = SplitSection(split="train")

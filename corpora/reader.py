@@ -7,6 +7,7 @@ one pass, not one pass a mistake.
 import logging
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 from ..config import ColumnsSection, CorpusSection
 from ..errors import DataError, PluginError
@@ -29,7 +30,7 @@ from .importers import FileHead, Importer, head_of, recognised, working_importer
 from .packaged import packaged_corpus, read_packaged
 from .table_files import is_table, refuse_office
 from .tables import array_rows, read_table, sets_of_rows
-from .values import refuse_alike
+from .values import settled
 
 logger = logging.getLogger(__name__)
 
@@ -58,7 +59,7 @@ def load_corpus(section: CorpusSection) -> list[DocumentSet]:
                 sets = read_table(path, section.columns or ColumnsSection(), (section.attribute,))
             else:
                 sets = read_document_sets(path, section.attribute)
-    refuse_alike(sets, [section.attribute], f"{section.path}: ")
+    sets = settled(sets, [section.attribute], [section.group] if section.group else [], f"{section.path}: ")
     check_sides(sets, section)
     return sets
 
@@ -91,6 +92,7 @@ def read_any(
     *,
     columns: ColumnsSection | None = None,
     attributes: Sequence[str] = (),
+    group: Sequence[Any] = (),
 ) -> list[DocumentSet]:
     """The document sets of a file in evenhand's format, that of coverage fairness or of an importer, or of a table, in order.
 
@@ -104,14 +106,14 @@ def read_any(
         columns: what the columns of a table are called; with it JSON lines are read as a table, which they also are where the
             first has a key "text". A JSON array of objects is a table, unless an importer recognises it.
         attributes: columns of a table that are social attributes.
+        group: groups that take the place of values, as `config.groups.groups_of` reads them.
 
     Raises:
         DataError: the file cannot be read, has none of these formats, or something in it is wrong, values of the attributes that
-            differ by capitals alone among it; every mistake is listed.
+            differ by capitals alone or are in no group among it; every mistake is listed.
     """
     sets = _read_any(path, attribute, columns, attributes)
-    refuse_alike(sets, attributes or filter(None, [attribute]), f"{path}: ")
-    return sets
+    return settled(sets, attributes or filter(None, [attribute]), group, f"{path}: ")
 
 
 def _read_any(

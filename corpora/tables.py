@@ -20,7 +20,6 @@ from ..text import did_you_mean, look_alike, one_spelling, repeated, some_of
 from ..text.shown import shortened
 from .cells import cell_text, lost_digits
 from .table_files import SURPLUS, Row, is_table, refuse_office, table_rows, unit_of
-from .values import alike_mistakes
 
 MEND = "; fill it, or leave such rows out: evenhand import table --skip-empty"
 # how columns are named wherever a table is read
@@ -113,8 +112,8 @@ def sets_of_rows(
         skipped: takes the rows with an empty cell, and these are left out; None refuses them.
 
     Raises:
-        DataError: no attribute is named, there is no row, columns are absent, cells are wrong, ids have lost digits, or values
-            differ by capitals alone; all mistakes are listed.
+        DataError: no attribute is named, there is no row, columns are absent, cells are wrong, or ids have lost digits; all
+            mistakes are listed.
     """
     if not attributes:
         raise DataError(
@@ -161,7 +160,6 @@ def sets_of_rows(
     sets = (
         [] if mistakes else [_document_set(name, set_rows, columns, attributes) for name, set_rows in members.items()]
     )
-    mistakes += [f"{source}: {text}" for text in alike_mistakes(sets, attributes)]
     if mistakes:
         raise DataError(listed(mistakes))
     if not sets:
