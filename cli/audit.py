@@ -12,7 +12,7 @@ from ..config import ColumnsSection, SummaryColumnsSection
 from ..extras import no_bars, verbosity
 from ..text import one_spelling
 from .gate import BaselineFile, FailIf, Junit, Markdown, Options, Profile, Strict, read_earlier
-from .inputs import columns_option, group_option, labelled, summary_columns_option
+from .inputs import columns_option, group_option, labelled, skip_empty_option, summary_columns_option
 from .terminal import console, note, say, show, show_page
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         typer.Option(
             rich_help_panel=INPUT,
             help="Document sets: evenhand's JSON lines, coverage-fairness files, those that an importer recognises, or a table "
-            "(.csv, .tsv, .parquet) with a row for each document; .gz too. reviews is bundled; an importer may have a corpus.",
+            "(.csv, .tsv, .parquet, .xlsx) with a row for each document; .gz too. reviews is bundled; importers may have corpora.",
         ),
     ],
     attribute: Annotated[
@@ -59,6 +59,7 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     ] = None,
     group: Annotated[list[str] | None, group_option(INPUT)] = None,
     columns: Annotated[ColumnsSection | None, columns_option(INPUT)] = None,
+    skip_empty: Annotated[bool, skip_empty_option(INPUT)] = False,
     summary_columns: Annotated[SummaryColumnsSection | None, summary_columns_option(INPUT)] = None,
     units: Annotated[
         list[str] | None,
@@ -262,6 +263,7 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         attribute=attribute,
         group=tuple(group or ()),
         columns=columns,
+        skip_empty=skip_empty,
         summaries=tuple(labelled(entry, "--summaries") for entry in summaries or []),
         summary_columns=columns_of(summary_columns),
         units=tuple(labelled(entry, "--units") for entry in units or []),

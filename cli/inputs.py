@@ -134,6 +134,16 @@ def group_option(panel: str | None = None) -> Any:
     )
 
 
+def skip_empty_option(panel: str | None = None) -> Any:
+    """The option `--skip-empty`, shown under the name of this panel."""
+    return typer.Option(
+        "--skip-empty",
+        help="Leave rows of a table of documents out that have an empty cell in a column that is needed, counted.",
+        rich_help_panel=panel,
+    )
+
+
+SkipEmpty = Annotated[bool, skip_empty_option()]
 Group = Annotated[list[str] | None, group_option()]
 Columns = Annotated[ColumnsSection | None, columns_option()]
 SummaryColumns = Annotated[SummaryColumnsSection | None, summary_columns_option()]

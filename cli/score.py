@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from ..errors import DataError, RecipeError
-from .inputs import Columns, Group, SummaryColumns, labelled
+from .inputs import Columns, Group, SkipEmpty, SummaryColumns, labelled
 from .terminal import say, show, show_page
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ def score(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     ] = None,
     group: Group = None,
     columns: Columns = None,
+    skip_empty: SkipEmpty = False,
     summary_columns: SummaryColumns = None,
     scope: Annotated[
         Literal["all", "side"],
@@ -82,7 +83,7 @@ def score(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         raise RecipeError(listed(unfit))
     task = {"scope": "side"} if scope == "side" else None
     known = columns.model_dump(exclude_unset=True) if columns else {}
-    sets = load_documents(str(documents), attribute, group=group, **known)
+    sets = load_documents(str(documents), attribute, group=group, skip_empty=skip_empty, **known)
     candidates = [given_candidates(str(path), sets, task, summary_columns=summary_columns) for _, path in files]
     with hold(out):
         replaced = [_replaced(*arguments, force=force) for arguments in zip(folders, files, candidates, strict=True)]
@@ -93,9 +94,15 @@ def score(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         entries = []
         for label, folder, judgements in zip(labels, folders, judge_each(candidates, judge_options), strict=True):
             _write(folder, judgements)
-            section = judgements.recipe.corpus.model_copy(update={"path": str(documents), "columns": columns})
-            section = section.model_copy(
-                update={"group": groups_of(group or (), [section.attribute]).get(section.attribute)}
+            section = judgements.recipe.corpus.model_copy(
+                update={
+                    "path": str(documents),
+                    "columns": columns,
+                    "skip_empty": skip_empty,
+                    "group": groups_of(group or (), [judgements.recipe.corpus.attribute]).popitem()[1]
+                    if group
+                    else None,
+                }
             )
             recipe = judgements.recipe.model_copy(update={"corpus": section})
             entries.append(

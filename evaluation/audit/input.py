@@ -32,6 +32,8 @@ class AuditFiles:
     group: tuple[str, ...] = ()
     # what the columns of a table of documents are called; None where it is none, or they have the usual names
     columns: ColumnsSection | None = None
+    # rows of it with an empty cell are left out
+    skip_empty: bool = False
     # label and file of each summaries file, and what their columns or keys are called
     summaries: tuple[tuple[str, Path], ...] = ()
     summary_columns: SummaryColumnsSection = USUAL
@@ -160,7 +162,13 @@ def read_input(wanted: AuditFiles) -> AuditInput:
             file does not fit them, a reference is missing, or two systems have one name; all are listed together.
     """
     try:
-        sets = read_any(wanted.documents, columns=wanted.columns, attributes=(wanted.attribute,), group=wanted.group)
+        sets = read_any(
+            wanted.documents,
+            columns=wanted.columns,
+            attributes=(wanted.attribute,),
+            group=wanted.group,
+            skip_empty=wanted.skip_empty,
+        )
     except EvenhandError as error:
         raise DataError(listed([str(error), *_absent(path for _, path in wanted.summaries)])) from error
     mistakes: list[str] = []
