@@ -39,7 +39,7 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         typer.Option(
             rich_help_panel=INPUT,
             help="Document sets: evenhand's JSON lines, coverage-fairness files, those that an importer recognises, or a table "
-            "(.csv, .tsv, .parquet, .xlsx) with a row for each document; .gz too. reviews is bundled; importers may have corpora.",
+            "(.csv, .tsv, .parquet, .xlsx) with a row for each document; .gz too. reviews is bundled; importers may have some.",
         ),
     ],
     attribute: Annotated[
