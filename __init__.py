@@ -10,7 +10,7 @@ from importlib import import_module
 # typing has it too, and would be imported for it
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .api import audit, compare, generate, judge, load_documents, load_recipe, pairs, rerank, run
+    from .api import audit, compare, generate, judge, load_documents, load_recipe, open_run, pairs, rerank, run
 
     __version__: str
 
@@ -22,6 +22,7 @@ __all__ = [
     "judge",
     "load_documents",
     "load_recipe",
+    "open_run",
     "pairs",
     "rerank",
     "run",

@@ -51,6 +51,7 @@ EXTRAS: dict[str, str] = {
     "wandb": "wandb",
     "inspect_ai": "inspect",
     "anyio": "inspect",
+    "openpyxl": "xlsx",
 }
 
 # variable: "quiet" or "verbose", else anything

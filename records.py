@@ -44,6 +44,8 @@ def _by_value(points: dict[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
 SEPARATOR = " || "
 # note of a document set: side -> the prompt that the corpus's authors published
 RELEASED_PROMPTS = "released_prompts"
+# note of a document set: attribute -> the groups that its values are, "critical=1,2; praising=4,5"
+GROUPS = "groups"
 
 
 class Record(BaseModel):
@@ -109,7 +111,8 @@ class DocumentSet(Record):
     split: str | None = None
     # whatever else the corpus says of the set; of it, tables and measures read `values`, attribute -> its values in the order
     # to show them, `separator`, which joins the texts of one value, and `sentences`, "lines" where a document has one sentence a
-    # line, whatever else looks like a border; prompts may be `released_prompts`, side -> prompt; the rest is carried along
+    # line, whatever else looks like a border; `groups`, attribute -> the groups that its values are; prompts may be
+    # `released_prompts`, side -> prompt; the rest is carried along
     notes: dict[str, Any] = Field(default_factory=dict)
 
     @model_validator(mode="after")

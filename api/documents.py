@@ -2,7 +2,8 @@
 
 import logging
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from ..corpora.leftovers import leftover_in_sets
 from ..corpora.reader import check_sets
 from ..corpora.table_files import is_table
 from ..corpora.tables import sets_of_rows
-from ..corpora.values import refuse_alike
+from ..corpora.values import settled
 from ..errors import DataError
 from ..extras import need
 from ..records import DocumentSet
@@ -35,6 +36,8 @@ def load_documents(
     source: Any,
     attribute: str | Sequence[str] | None = None,
     *,
+    group: Any = None,
+    skip_empty: bool = False,
     subset: str = "train",
     **columns: str,
 ) -> Documents:
@@ -42,11 +45,14 @@ def load_documents(
 
     Args:
         source: a file in evenhand's format, PerspectiveSumm's or that of coverage fairness; "sample" or "reviews", the bundled
-            corpora; a table (CSV, TSV, Parquet or JSON lines with a row for each document); a data set's name on the Hub
+            corpora; a table (CSV, TSV, Parquet, .xlsx or JSON lines with a row for each document); a data set's name on the Hub
             ("owner/name"); a data frame of pandas or polars, an Arrow table or a data set in memory; or dicts, which are document
             sets (with "documents") or rows of a table.
         attribute: social attribute that the documents are grouped by; of a table its column. Of several names the documents
             have all, and are grouped by the first. None takes the only one there is.
+        group: groups that take the place of the attribute's values, as of `--group`: "critical=1,2; mixed=3; praising=4,5", or
+            {"critical": [1, 2], "praising": "*"}; of several attributes a list of texts, each with its attribute before it.
+        skip_empty: leave rows of a table out that have an empty cell in a column that is needed; they are counted in the log.
         subset: of a data set on the Hub.
         columns: of a table, what its columns are called: `set` and `text` (by default these words), and where there are such
             columns `topic`, `id` and `split`.
@@ -58,44 +64,57 @@ def load_documents(
     if not isinstance(attribute or "", Sequence) or not all(isinstance(name, str) for name in attribute or ()):
         raise DataError(f"attribute is {described(attribute)}; give the name of an attribute, or several")
     attributes = (attribute,) if isinstance(attribute, str) else tuple(attribute or ())
+    entries = () if group is None else group if isinstance(group, list | tuple) else (group,)
     if isinstance(source, Documents):
-        refuse_alike(source.records, attributes, "documents: ")
-        return Documents(source, attributes[0] if attributes else source.attribute)
+        name = attributes[0] if attributes else source.attribute
+        sets = settled(source.records, attributes or filter(None, [name]), entries, "documents: ")
+        return Documents(sets, name)
     with explained("columns", f"; columns that can be named are {', '.join(ColumnsSection.model_fields)}"):
         sections = ColumnsSection.model_validate(columns) if columns else None
-    is_name = isinstance(source, str | Path)
-    sets = (
-        _from_name(str(source), attributes, sections, subset) if is_name else _from_memory(source, attributes, sections)
+    read_rows = partial(
+        sets_of_rows, columns=sections or ColumnsSection(), attributes=attributes, skip_empty=skip_empty
     )
+    name = attributes[0] if attributes else None
+    if not isinstance(source, str | Path):
+        sets = settled(_from_memory(source, name, sections, read_rows), attributes, entries, "documents: ")
+    elif (rows := _hub_rows(str(source), subset)) is not None:
+        sets = read_rows(enumerate(rows, start=1), source=str(source))
+        sets = settled(sets, attributes, entries, f"{source}: ")
+    else:
+        path = local_path(str(source))
+        sets = read_any(path, name, columns=sections, attributes=attributes, group=entries, skip_empty=skip_empty)
     documents = Documents(sets, attributes[0] if attributes else None)
     if leftover := leftover_in_sets(sets, attributes or filter(None, [documents.attribute])):
         log.warning("documents: %s", leftover)
     return documents
 
 
-def _from_name(
-    source: str, attributes: Sequence[str], columns: ColumnsSection | None, subset: str
-) -> list[DocumentSet]:
+def _hub_rows(source: str, subset: str) -> list[dict[str, Any]] | None:
+    """The rows of a data set on the Hub; None where a name is none of it."""
     path = local_path(source)
-    if not path.exists() and source not in DOCUMENTS and HUB_NAME.fullmatch(source) and not is_table(path):
-        datasets = need("datasets", f"documents {source!r} from the Hub")
-        try:
-            rows = frame_rows(datasets.load_dataset(source, split=subset)) or []
-        except (OSError, ValueError) as error:
-            raise DataError(
-                f"{source}: is not a file, and cannot be loaded from the Hub: {error}; mend the path, or the name or subset there"
-            ) from error
-        return _rows(rows, attributes, columns, source)
-    return read_any(path, attributes[0] if attributes else None, columns=columns, attributes=attributes)
+    if path.exists() or source in DOCUMENTS or not HUB_NAME.fullmatch(source) or is_table(path):
+        return None
+    datasets = need("datasets", f"documents {source!r} from the Hub")
+    try:
+        return frame_rows(datasets.load_dataset(source, split=subset)) or []
+    except (OSError, ValueError) as error:
+        raise DataError(
+            f"{source}: is not a file, and cannot be loaded from the Hub: {error}; mend the path, or the name or subset there"
+        ) from error
 
 
-def _from_memory(source: Any, attributes: Sequence[str], columns: ColumnsSection | None) -> list[DocumentSet]:
+def _from_memory(
+    source: Any,
+    attribute: str | None,
+    columns: ColumnsSection | None,
+    read_rows: Callable[..., list[DocumentSet]],
+) -> list[DocumentSet]:
     try:
         rows = frame_rows(source)
     except DataError as error:
         raise DataError(f"documents: {error}") from error
     if rows is not None:
-        return _rows(rows, attributes, columns, "documents")
+        return read_rows(enumerate(rows, start=1), source="documents")
     if not isinstance(source, Iterable) or isinstance(source, Mapping | bytes):
         raise DataError(
             f"documents are a {type(source).__name__}; give a path, a list of dicts (rows, or document sets), or a data frame"
@@ -106,7 +125,7 @@ def _from_memory(source: Any, attributes: Sequence[str], columns: ColumnsSection
         isinstance(record, Mapping) and "documents" in record and "text" not in record for record in records
     )
     if records and all(isinstance(record, Mapping) for record in records) and not may_be_sets:
-        return _rows(records, attributes, columns, "documents")
+        return read_rows(enumerate(records, start=1), source="documents")
     sets, mistakes = [], []
     for number, record in enumerate(records, start=1):
         try:
@@ -114,19 +133,11 @@ def _from_memory(source: Any, attributes: Sequence[str], columns: ColumnsSection
         except ValidationError as error:
             mistakes.append(f"documents: set {number}: {explain(error)}")
     mistakes += [
-        f"documents: set {number}: {text}"
-        for number, text in check_sets(enumerate(sets, 1), attributes[0] if attributes else None, "set")
+        f"documents: set {number}: {text}" for number, text in check_sets(enumerate(sets, 1), attribute, "set")
     ]
     if mistakes or not sets:
         raise DataError(listed(mistakes) or "documents: there are none")
-    refuse_alike(sets, attributes, "documents: ")
     return sets
-
-
-def _rows(
-    rows: Iterable[Mapping[str, Any]], attributes: Sequence[str], columns: ColumnsSection | None, source: str
-) -> list[DocumentSet]:
-    return sets_of_rows(enumerate(rows, start=1), columns or ColumnsSection(), attributes, source=source)
 
 
 def labelled(argument: Any, name: str, of: str) -> Mapping[str, Any]:

@@ -65,7 +65,7 @@ STAND_IN: dict[str, Any] = {
 }
 
 
-def generate(
+def generate(  # noqa: PLR0913 (keys of recipes that an editor completes)
     documents: Any,
     model: str | Mapping[str, Any] | None = None,
     *,
@@ -73,6 +73,10 @@ def generate(
     task: Mapping[str, Any] | None = None,
     recipe: Recipe | str | Path | None = None,
     attribute: str | None = None,
+    seed: int | None = None,
+    backend: str | None = None,
+    method: str | None = None,
+    plans: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> Candidates:
     """Candidates for each document set and side, or one group for each set with task={"scope": "all"}.
@@ -84,7 +88,11 @@ def generate(
         task: keys of a recipe's section `task`: scope, sentences, words, labels, ...
         recipe: a recipe, its path or its name; what else is given changes it.
         attribute: of documents that are a table, or have several attributes: what they are grouped by.
-        options: `seed`, and keys of a recipe's section `generate`: backend, method, plans, max_model_len, ...
+        seed: of what is drawn.
+        backend: "transformers", "vllm", "openai", "scripted" or what a plug-in brings.
+        method: "zero-shot", "self-refine" or another of `generate.method`.
+        plans: sampling plans by name, each with its candidates: {"nucleus": {"candidates": 4, "top_p": 0.9}}.
+        options: other keys of a recipe's section `generate`: max_model_len, max_tokens, ...
 
     Raises:
         RecipeError: an argument is wrong; all mistakes are listed.
@@ -93,7 +101,10 @@ def generate(
         ModelError: the model cannot be opened.
     """
     corpus = load_documents(documents, attribute)
-    seed = options.pop("seed", None)
+    options |= {
+        key: value
+        for key, value in (("backend", backend), ("method", method), ("plans", plans)) if value is not None
+    }  # fmt: skip
     if n is not None and "plans" in options:
         raise RecipeError("n and plans both say how many candidates there are; leave one out")
     keys_of(task, "task")
@@ -118,10 +129,10 @@ def generate(
     phase = _phase(full_recipe)
     requests = build_requests(corpus.records, full_recipe.corpus, full_recipe.task)
     order = draws(full_recipe.generate.plans)
-    with spending(None, full_recipe.limits.cost), closing(open_backend_of(phase)) as backend:
+    with spending(None, full_recipe.limits.cost), closing(open_backend_of(phase)) as opened:
         size = full_recipe.generate.requests_per_batch
         batches = [
-            make_batch(phase, backend, requests[start : start + size], order) for start in range(0, len(requests), size)
+            make_batch(phase, opened, requests[start : start + size], order) for start in range(0, len(requests), size)
         ]
     return Candidates(
         (candidate for batch in batches for candidate in batch.candidates),
@@ -311,17 +322,36 @@ def rerank(
     return Best((best_summary(group) for _, group in groups), groups, recipe)
 
 
-def pairs(best: Best, **options: Any) -> Pairs:
+def pairs(
+    best: Best,
+    *,
+    mode: str | None = None,
+    k: int | None = None,
+    least_margin: float | None = None,
+    most_length_ratio: float | None = None,
+    chosen_keeps_contract: bool | None = None,
+    **options: Any,
+) -> Pairs:
     """Preference pairs to train on, in TRL's columns; `write` them, and a recipe's `train.pairs` takes the file.
 
     Args:
         best: what `rerank` gives.
-        options: keys of a recipe's section `pairs`: mode, k, least_margin, most_length_ratio, ...
+        mode: "all", "best_k", "top_bottom" (by default) or what a plug-in brings.
+        k: pairs of a request at most, with mode "best_k"; 10 by default.
+        least_margin: of the rewards; 0 by default.
+        most_length_ratio: of the longer to the shorter text, at least 1; None asks for none.
+        chosen_keeps_contract: whether the better summary must look as it was asked for; True by default.
+        options: other keys of a recipe's section `pairs`.
 
     Raises:
         RecipeError: an option is wrong.
     """
     made_by(best, Best, "rerank")
+    named = {
+        "mode": mode, "k": k, "least_margin": least_margin, "most_length_ratio": most_length_ratio,
+        "chosen_keeps_contract": chosen_keeps_contract,
+    }  # fmt: skip
+    options |= {key: value for key, value in named.items() if value is not None}
     section = changed(best.recipe.model_dump(mode="json"), pairs=options).pairs
     left_out: dict[str, Counter[str]] = {}
     preference_pairs = []

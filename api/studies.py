@@ -22,6 +22,7 @@ from ..evaluation.report.comparison.contents import Comparison
 from ..evaluation.report.comparison.entries import NamedRecipe
 from ..evaluation.report.comparison.runs import RUNS, folder_name, refuse_unlike, usual_budgets
 from ..evaluation.report.systems.contents import Score
+from ..fairness.groups.shares import Mode
 from ..loop import Step, run_loop
 from ..models.dates import dated
 from ..preflight import preflight
@@ -52,14 +53,29 @@ def load_recipe(recipe: Any, changes: Mapping[str, Any] | None = None) -> Recipe
 
 
 @in_python(KEYWORDS)
-def audit(
+def audit(  # noqa: PLR0913 (as many arguments as the command has options)
     documents: Any,
     summaries: Mapping[str, Any],
     attribute: str | None = None,
     *,
+    group: Any = None,
     out: str | Path | None = None,
     say: Say | None = None,
     summary_columns: Mapping[str, str] | None = None,
+    allow_missing: bool = False,
+    labels: Mapping[str, str] | None = None,
+    measures: str | None = None,
+    matcher: str | None = None,
+    entailer: str | None = None,
+    models: str | Sequence[str] | None = None,
+    mode: Mode | None = None,
+    tau: float | None = None,
+    target: str | None = None,
+    least_group: int | None = None,
+    n_examples: int | None = None,
+    resamples: int | None = None,
+    level: float | None = None,
+    seed: int | None = None,
     **options: Any,
 ) -> Numbers[AuditNumber]:
     """Who gets less room than their documents, how sure that is, and in which summaries.
@@ -70,21 +86,39 @@ def audit(
             file, a dict of ids and texts, dicts with "id" and "summary", a data frame of such columns, or texts in the
             order of the sets. Systems are tested against the first.
         attribute: social attribute to be fair to; None takes that of the documents.
+        group: groups that take the place of the attribute's values: "critical=1,2; mixed=3; praising=4,5", or
+            {"critical": [1, 2], "mixed": 3, "praising": "*"}.
         out: folder for audit.json, audit.md and index.html; None writes nothing.
         say: called with a line on an earlier audit in the folder that will be replaced: print.
         summary_columns: columns or keys of the summaries, where they have other names or several have texts:
             {"text": COLUMN, "id": COLUMN}.
-        options: as those of `evenhand audit`: measures, matcher, entailer, models, tone, mode, tau, target, opinion_units,
-            word_lists, least_group, published, bounds, n_examples, resamples, level, seed, allow_missing; and labels, what
-            values are called: {"1": "one star"}. Measures that packages bring have options of their own.
+        allow_missing: leave sets without a summary out, counted, instead of refusing.
+        labels: what values are called: {"1": "one star"}.
+        measures: names with commas between them, as of `evenhand audit`, whose options the others are; None takes the usual.
+        matcher: of value-shares and order: "ngram", "words", "bertscore", "bartscore".
+        entailer: of coverage: "words", "encoder", "nli".
+        models: model of the matcher or the entailer, "entailer=NAME".
+        mode: "drop_zero", as is sound; "released", as published tables were made; "paper".
+        tau: share of its due that a value may not fall to, in [0, 1]; 0.8 by default.
+        target: what is due: "ratio", "equal", or weights, "pos=0.5,neg=0.5".
+        least_group: values in fewer scored sets get no verdict; 5 by default.
+        n_examples: most unfair summaries of each family; 5 by default.
+        resamples: draws of intervals; 1,000 by default.
+        level: of the intervals, in (0, 1); 0.95 by default.
+        seed: of the draws and tests; 0 by default.
+        options: those of measures that come in beyond the core: tone, opinion_units, word_lists, published, bounds.
 
     Raises:
         DataError: documents and summaries do not fit, or an option is wrong; mistakes are listed together.
         MissingExtra: a library that a named matcher or entailer needs is not installed.
     """
-    corpus = load_documents(documents, attribute)
-    allow_missing = bool(options.pop("allow_missing", False))
-    labels = tuple(f"{value}={label}" for value, label in dict(options.pop("labels", {})).items())
+    corpus = load_documents(documents, attribute, group=group)
+    label_entries = tuple(f"{value}={label}" for value, label in (labels or {}).items())
+    options |= {
+        "measures": measures, "matcher": matcher, "entailer": entailer, "models": models, "mode": mode, "tau": tau,
+        "target": target, "least_group": least_group, "n_examples": n_examples, "resamples": resamples, "level": level,
+        "seed": seed,
+    }  # fmt: skip
     columns = columns_of(summary_columns)
 
     def read() -> AuditInput:
@@ -95,7 +129,7 @@ def audit(
             except EvenhandError as error:
                 mistakes.append(f"summaries {label!r}: {error}")
         names = tuple((label, Path(label)) for label in summaries)
-        wanted = AuditFiles(Path("documents"), corpus.grouped_by, summaries=names, labels=labels)
+        wanted = AuditFiles(Path("documents"), corpus.grouped_by, summaries=names, labels=label_entries)
         return input_of(corpus.records, systems, wanted, digest_of_all(corpus), mistakes)
 
     with in_python((*KEYWORDS, *options)):

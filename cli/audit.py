@@ -13,7 +13,7 @@ from ..extras import no_bars, verbosity
 from ..text import one_spelling
 from . import completion
 from .gate import BaselineFile, FailIf, Junit, Markdown, Options, Profile, Strict, read_earlier
-from .inputs import columns_option, labelled, summary_columns_option
+from .inputs import columns_option, group_option, labelled, skip_empty_option, summary_columns_option
 from .terminal import console, note, say, show, show_page
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         typer.Option(
             rich_help_panel=INPUT,
             help="Document sets: evenhand's JSON lines, coverage-fairness files, those that an importer recognises, or a table "
-            "(.csv, .tsv, .parquet) with a row for each document; .gz too. reviews is bundled; an importer may have a corpus.",
+            "(.csv, .tsv, .parquet, .xlsx) with a row for each document; .gz too. reviews is bundled; importers may have some.",
             autocompletion=completion.documents,
         ),
     ],
@@ -60,7 +60,9 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
             autocompletion=completion.summaries,
         ),
     ] = None,
+    group: Annotated[list[str] | None, group_option(INPUT)] = None,
     columns: Annotated[ColumnsSection | None, columns_option(INPUT)] = None,
+    skip_empty: Annotated[bool, skip_empty_option(INPUT)] = False,
     summary_columns: Annotated[SummaryColumnsSection | None, summary_columns_option(INPUT)] = None,
     units: Annotated[
         list[str] | None,
@@ -265,7 +267,9 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     wanted = AuditFiles(
         documents=documents,
         attribute=attribute,
+        group=tuple(group or ()),
         columns=columns,
+        skip_empty=skip_empty,
         summaries=tuple(labelled(entry, "--summaries") for entry in summaries or []),
         summary_columns=columns_of(summary_columns),
         units=tuple(labelled(entry, "--units") for entry in units or []),

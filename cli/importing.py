@@ -9,9 +9,9 @@ import typer
 
 from ..corpora.importers import IMPORTERS, Importer
 from ..errors import PluginError
-from ..storage import numbered
 from . import completion
 from .door import Verb, refusal
+from .inputs import Group, SkipEmpty
 from .set_files import File, Force, Out, Split, reading, say_left_out, write_sets
 from .terminal import say
 from .verbs import Verbs
@@ -34,7 +34,7 @@ MOST_VALUES = 8
 def table(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has options)
     file: Annotated[
         Path,
-        typer.Argument(help="CSV, TSV, Parquet or JSON lines with a row for each document; .gz is unpacked."),
+        typer.Argument(help="CSV, TSV, Parquet, .xlsx or JSON lines with a row for each document; .gz is unpacked."),
     ],
     set_: Annotated[str, typer.Option("--set", metavar="COLUMN", help="Which set the document belongs to.")],
     text: Annotated[str, typer.Option(metavar="COLUMN", help="The document's text.")],
@@ -42,6 +42,7 @@ def table(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         list[str], typer.Option(metavar="COLUMN", help="A social attribute of the document. Repeatable.")
     ],
     out: Out,
+    group: Group = None,
     topic: Annotated[
         str | None,
         typer.Option(metavar="COLUMN", help="What the set is about, for prompts; may be the column of --set."),
@@ -53,39 +54,23 @@ def table(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         str | None, typer.Option(metavar="COLUMN", help="Split of each set, where the table has it.")
     ] = None,
     split: Split = None,
-    skip_empty: Annotated[
-        bool,
-        typer.Option(
-            "--skip-empty", help="Leave rows out that have an empty cell in a column that is needed, counted."
-        ),
-    ] = False,
+    skip_empty: SkipEmpty = False,
     force: Force = False,
 ) -> None:
     """Any table of documents: a row is a document, and rows of one set are summarised together."""
     from ..config import ColumnsSection
     from ..corpora.leftovers import leftover_in_sets
-    from ..corpora.table_files import unit_of
-    from ..corpora.tables import SkippedRows, read_table
+    from ..corpora.tables import read_table
+    from ..corpora.values import settled
 
     columns = ColumnsSection(set=set_, text=text, topic=topic, id=id_, split=split_column)
-    skipped = SkippedRows() if skip_empty else None
     with reading(file, out, force=force):
-        sets = read_table(file, columns, attribute, skipped)
+        sets = settled(read_table(file, columns, attribute, skip_empty=skip_empty), attribute, group or (), f"{file}: ")
     write_sets(out, sets, f"{sum(len(documents.documents) for documents in sets)} documents", split=split)
     for name in attribute:
         _say_values(sets, name)
     if leftover := leftover_in_sets(sets, attribute):
         say(f"warning: {leftover}")
-    if skipped and skipped.by_column:
-        from ..evaluation.pages.words import counted
-
-        empty = skipped.by_column
-        n = len({line for lines in empty.values() for line in lines})
-        where = "; ".join(f"{name} in {numbered(unit_of(file), lines)}" for name, lines in empty.items())
-        say(f"left out: {counted(n, 'row')} with empty cells: {where}")
-        for name, counts in skipped.by_value.items():
-            shown = ", ".join(f"{value or '(empty)'} {count:,}" for value, count in sorted(counts.items()))
-            say(f"left out by {name}: {shown}")
 
 
 def coverage(

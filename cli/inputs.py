@@ -133,6 +133,27 @@ def summary_columns_option(panel: str | None = None) -> Any:
     )
 
 
+def group_option(panel: str | None = None) -> Any:
+    """The option `--group`, shown under the name of this panel."""
+    return typer.Option(
+        metavar="NAME=V,V;NAME=V",
+        help="Groups in place of the attribute's values: 'critical=1,2; mixed=3; praising=4,5', 'home=US; abroad=*' (* is the "
+        "rest), 'young=..17; grown=18..59; old=60..'. Of one attribute among several: 'stars: critical=1,2; praising=*'.",
+        rich_help_panel=panel,
+    )
+
+
+def skip_empty_option(panel: str | None = None) -> Any:
+    """The option `--skip-empty`, shown under the name of this panel."""
+    return typer.Option(
+        "--skip-empty",
+        help="Leave rows of a table of documents out that have an empty cell in a column that is needed, counted.",
+        rich_help_panel=panel,
+    )
+
+
+SkipEmpty = Annotated[bool, skip_empty_option()]
+Group = Annotated[list[str] | None, group_option()]
 Columns = Annotated[ColumnsSection | None, columns_option()]
 SummaryColumns = Annotated[SummaryColumnsSection | None, summary_columns_option()]
 

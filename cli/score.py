@@ -8,7 +8,7 @@ import typer
 
 from ..errors import DataError, RecipeError
 from . import completion
-from .inputs import Columns, SummaryColumns, labelled
+from .inputs import Columns, Group, SkipEmpty, SummaryColumns, labelled
 from .terminal import say, show, show_page
 
 if TYPE_CHECKING:
@@ -48,7 +48,9 @@ def score(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     attribute: Annotated[
         str | None, typer.Option(help="Social attribute of the documents. Default: the only one that they have.")
     ] = None,
+    group: Group = None,
     columns: Columns = None,
+    skip_empty: SkipEmpty = False,
     summary_columns: SummaryColumns = None,
     scope: Annotated[
         Literal["all", "side"],
@@ -68,6 +70,7 @@ def score(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     """
     from ..api.documents import load_documents
     from ..api.steps import given_candidates, judge_each
+    from ..config.groups import groups_of
     from ..config.recipe import scope_mistakes
     from ..config.recipe_file import load_judges
     from ..evaluation.pages import terminal
@@ -93,7 +96,7 @@ def score(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         raise RecipeError(listed(unfit))
     task = {"scope": "side"} if scope == "side" else None
     known = columns.model_dump(exclude_unset=True) if columns else {}
-    sets = load_documents(str(documents), attribute, **known)
+    sets = load_documents(str(documents), attribute, group=group, skip_empty=skip_empty, **known)
     candidates = [given_candidates(str(path), sets, task, summary_columns=summary_columns) for _, path in files]
     with hold(out):
         replaced = [_replaced(*arguments, force=force) for arguments in zip(folders, files, candidates, strict=True)]
@@ -104,7 +107,16 @@ def score(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         entries = []
         for label, folder, judgements in zip(labels, folders, judge_each(candidates, judge_options), strict=True):
             _write(folder, judgements)
-            section = judgements.recipe.corpus.model_copy(update={"path": str(documents), "columns": columns})
+            section = judgements.recipe.corpus.model_copy(
+                update={
+                    "path": str(documents),
+                    "columns": columns,
+                    "skip_empty": skip_empty,
+                    "group": groups_of(group or (), [judgements.recipe.corpus.attribute]).popitem()[1]
+                    if group
+                    else None,
+                }
+            )
             recipe = judgements.recipe.model_copy(update={"corpus": section})
             entries.append(
                 given_entry(

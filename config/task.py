@@ -7,6 +7,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from ..records import is_none
 from ..text import did_you_mean, fold, one_spelling, repeated, some_of
+from .groups import Groups
 from .section import Section, refuse_fields
 
 # as documents have it, whatever spelling of the same look is written here
@@ -52,12 +53,16 @@ class CorpusSection(Section):
     """The documents, and which sides there are."""
 
     # a bundled corpus ("sample" of disputes, "reviews" of products), one that a package has ("films", "debates"), a file of
-    # document sets (JSON lines), or a table (CSV, TSV, Parquet) with a row for each document
+    # document sets (JSON lines), or a table (CSV, TSV, Parquet, .xlsx) with a row for each document
     path: str = "sample"
     # columns of a table; with it, JSON lines are read as a table too
     columns: ColumnsSection | None = Field(default=None, exclude_if=is_none)
+    # leaves rows of a table out that have an empty cell in a column that is needed, counted; else they are refused
+    skip_empty: bool = Field(default=False, exclude_if=not_)
     # social attribute by which documents are grouped
     attribute: str = "stance"
+    # groups of its values, which take their place: "critical=1,2; mixed=3; praising=4,5", or {critical: [1, 2], praising: "*"}
+    group: Groups | None = Field(default=None, exclude_if=is_none)
     # the attribute values that summaries are asked for; None takes every value of a set
     sides: tuple[AttributeValue, ...] | None = None
     train: SplitSection = SplitSection(split="train")

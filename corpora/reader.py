@@ -7,6 +7,7 @@ one pass, not one pass a mistake.
 import logging
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 from ..config import ColumnsSection, CorpusSection
 from ..errors import DataError, PluginError
@@ -16,7 +17,6 @@ from ..storage import (
     listed,
     listed_lines,
     local_path,
-    parse_json_of,
     read_numbered,
     read_text,
 )
@@ -28,15 +28,15 @@ from .entries import BuiltSets, refuse_entries
 from .importers import FileHead, Importer, head_of, recognised, working_importers
 from .packaged import packaged_corpus, read_packaged
 from .table_files import is_table, refuse_office
-from .tables import array_rows, read_table, sets_of_rows
-from .values import refuse_alike
+from .tables import read_table
+from .values import settled
 
 logger = logging.getLogger(__name__)
 
 # formats that can be read, besides those of importers
 OWN_FORMATS = (
     "evenhand's JSON lines (objects with 'id' and 'documents'), coverage-fairness JSON lines (objects with 'entity_id' and "
-    "'reviews'), tables with a row for each document (.csv, .tsv, .parquet, or JSON)"
+    "'reviews'), tables with a row for each document (.csv, .tsv, .parquet, .xlsx, or JSON)"
 )
 
 
@@ -55,10 +55,12 @@ def load_corpus(section: CorpusSection) -> list[DocumentSet]:
         refuse_near(path, document_names, "key 'corpus.path': ")
         with as_given("key 'corpus.path': "):
             if section.columns or is_table(path):
-                sets = read_table(path, section.columns or ColumnsSection(), (section.attribute,))
+                sets = read_table(
+                    path, section.columns or ColumnsSection(), (section.attribute,), skip_empty=section.skip_empty
+                )
             else:
                 sets = read_document_sets(path, section.attribute)
-    refuse_alike(sets, [section.attribute], f"{section.path}: ")
+    sets = settled(sets, [section.attribute], [section.group] if section.group else [], f"{section.path}: ")
     check_sides(sets, section)
     return sets
 
@@ -91,6 +93,8 @@ def read_any(
     *,
     columns: ColumnsSection | None = None,
     attributes: Sequence[str] = (),
+    group: Sequence[Any] = (),
+    skip_empty: bool = False,
 ) -> list[DocumentSet]:
     """The document sets of a file in evenhand's format, that of coverage fairness or of an importer, or of a table, in order.
 
@@ -104,37 +108,40 @@ def read_any(
         columns: what the columns of a table are called; with it JSON lines are read as a table, which they also are where the
             first has a key "text". A JSON array of objects is a table, unless an importer recognises it.
         attributes: columns of a table that are social attributes.
+        skip_empty: leave rows of a table out that have an empty cell in a column that is needed; they are counted in the log.
+        group: groups that take the place of values, as `config.groups.groups_of` reads them.
 
     Raises:
         DataError: the file cannot be read, has none of these formats, or something in it is wrong, values of the attributes that
-            differ by capitals alone among it; every mistake is listed.
+            differ by capitals alone or are in no group among it; every mistake is listed.
     """
-    sets = _read_any(path, attribute, columns, attributes)
-    refuse_alike(sets, attributes or filter(None, [attribute]), f"{path}: ")
-    return sets
+    sets = _read_any(path, attribute, columns, attributes, skip_empty)
+    return settled(sets, attributes or filter(None, [attribute]), group, f"{path}: ")
 
 
 def _read_any(
-    path: Path, attribute: str | None, columns: ColumnsSection | None, attributes: Sequence[str]
+    path: Path, attribute: str | None, columns: ColumnsSection | None, attributes: Sequence[str], skip_empty: bool
 ) -> list[DocumentSet]:
     if is_packaged(path):
         return read_packaged(str(path), attribute)
     path = file_of(path, DOCUMENTS)
     refuse_office(path)
     if columns or is_table(path):
-        return read_table(path, columns or ColumnsSection(), attributes)
+        return read_table(path, columns or ColumnsSection(), attributes, skip_empty=skip_empty)
     head = head_of(path, read_text(path))
     if not _is_own(head) and (importer := recognised(head)):
         return _recognised_sets(path, *importer, attribute)
     if head.is_array:
-        return _sets_of_array(head, attributes)
+        return _sets_of_array(head, attributes, skip_empty=skip_empty)
     if head.start != "{":
         forms = [importer.form for importer in working_importers().values() if importer.read and importer.recognises]
         raise DataError(
             f"{path}: is not one of the formats of documents that can be read: {', '.join([OWN_FORMATS, *forms])}; all but "
             "Parquet may be packed as .gz"
         )
-    return _sets_of_lines(head, attribute, attributes)
+    if "text" in head.keys:
+        return read_table(head.path, ColumnsSection(), attributes, skip_empty=skip_empty)
+    return _coverage_sets(path, attribute) if "reviews" in head.keys else read_document_sets(path, attribute)
 
 
 def _is_own(head: FileHead) -> bool:
@@ -142,19 +149,10 @@ def _is_own(head: FileHead) -> bool:
     return not head.is_array and not head.keys.isdisjoint({"text", "reviews", "documents"})
 
 
-def _sets_of_array(head: FileHead, attributes: Sequence[str]) -> list[DocumentSet]:
+def _sets_of_array(head: FileHead, attributes: Sequence[str], *, skip_empty: bool) -> list[DocumentSet]:
     if "documents" in head.keys and "text" not in head.keys:
         raise DataError(f"{head.path}: is a JSON array of document sets; write one of them a line, as JSON lines")
-    rows = array_rows(head.path, parse_json_of(head.path, head.text))
-    return sets_of_rows(rows, ColumnsSection(), attributes, source=str(head.path))
-
-
-def _sets_of_lines(head: FileHead, attribute: str | None, attributes: Sequence[str]) -> list[DocumentSet]:
-    if "text" in head.keys:
-        return read_table(head.path, ColumnsSection(), attributes)
-    if "reviews" in head.keys:
-        return _coverage_sets(head.path, attribute)
-    return read_document_sets(head.path, attribute)
+    return read_table(head.path, ColumnsSection(), attributes, skip_empty=skip_empty)
 
 
 def _coverage_sets(path: Path, attribute: str | None) -> list[DocumentSet]:

@@ -3,7 +3,7 @@
 | file | how a summary finds its set |
 | --- | --- |
 | JSON lines with an id key: evenhand's best.jsonl, or anybody's `{"id": ..., "summary": ...}` | by id |
-| a table (.csv, .tsv, .parquet) with such columns | by id |
+| a table (.csv, .tsv, .parquet, .xlsx) with such columns | by id |
 | a JSON object, set id -> text | by id |
 | JSON lines without ids, as `{"prediction": ...}` | by order |
 | plain text, one summary a line; a blank line is an empty summary | by order |

@@ -1,4 +1,4 @@
-"""Rows of files that are tables: CSV, TSV and Parquet, each with the line or row where it begins."""
+"""Rows of files that are tables: CSV, TSV, Parquet and .xlsx, each with the line or row where it begins."""
 
 import csv
 import re
@@ -15,11 +15,12 @@ from ..text import repeated, some_of
 from ..text.cells import is_scores, read
 from ..text.shown import shortened
 from .frames import arrow_rows
+from .spreadsheets import sheet_rows
 
 # names of files that are tables whatever is in them
-TABLES = (".csv", ".tsv", ".parquet")
-# names of files of office programs
-OFFICE = (".xlsx", ".xls", ".xlsm", ".xlsb", ".ods", ".numbers", ".docx", ".doc", ".odt", ".pages", ".rtf", ".pdf")
+TABLES = (".csv", ".tsv", ".parquet", ".xlsx")
+# names of files of office programs that are not read
+OFFICE = (".xls", ".xlsm", ".xlsb", ".ods", ".numbers", ".docx", ".doc", ".odt", ".pages", ".rtf", ".pdf")
 SURPLUS = "has more cells than there are columns; put cells with commas in quotes"
 
 TOO_FEW = "has fewer cells than there are columns; write its empty cells, too, and put cells with commas in quotes"
@@ -42,12 +43,12 @@ def refuse_office(path: Path) -> None:
         DataError: it is one.
     """
     if _kind(path) in OFFICE and path.is_file():
-        raise DataError(f"{path}: is a file of an office program; save it as CSV (UTF-8) and give that")
+        raise DataError(f"{path}: is a file of an office program; save it as CSV (UTF-8) or .xlsx and give that")
 
 
 def unit_of(path: Path) -> str:
     """What the numbers of a table's rows count."""
-    return "row" if _kind(path) == ".parquet" else "line"
+    return "row" if _kind(path) in (".parquet", ".xlsx") else "line"
 
 
 def _kind(path: Path) -> str:
@@ -55,11 +56,14 @@ def _kind(path: Path) -> str:
 
 
 def table_rows(path: Path, text_columns: Collection[str]) -> Iterator[Row]:
-    """The rows of CSV, TSV or Parquet; the separator is the one that makes a column of that name.
+    """The rows of CSV, TSV, Parquet or .xlsx; the separator is the one that makes a column of that name.
 
     Raises:
         DataError, MissingExtra: as of `read_table`.
     """
+    if _kind(path) == ".xlsx":
+        yield from sheet_rows(path)
+        return
     if _kind(path) != ".parquet":
         yield from csv_rows(path, text_columns)
         return

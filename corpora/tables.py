@@ -4,9 +4,9 @@ Rows of a set may stand anywhere in the table. What is wrong with a table is rep
 lines that have it: a column of the wrong name is one mistake and not as many as there are rows.
 """
 
+import logging
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -20,26 +20,12 @@ from ..text import did_you_mean, look_alike, one_spelling, repeated, some_of
 from ..text.shown import shortened
 from .cells import cell_text, lost_digits
 from .table_files import SURPLUS, Row, is_table, refuse_office, table_rows, unit_of
-from .values import alike_mistakes
 
-MEND = "; fill it, or leave such rows out: evenhand import table --skip-empty"
+logger = logging.getLogger(__name__)
+
+MEND = "; fill it, or leave such rows out: --skip-empty; in a recipe corpus.skip_empty=true; in Python skip_empty=True"
 # how columns are named wherever a table is read
 NAMED = ": --columns set=COLUMN,text=COLUMN; in a recipe corpus.columns; in Python load_documents(..., set=COLUMN, text=COLUMN)"
-
-
-@dataclass
-class SkippedRows:
-    """Rows with an empty cell, which are left out."""
-
-    # column -> numbers of the rows in which it is empty
-    by_column: dict[str, list[int]] = field(default_factory=dict)
-    # attribute -> its value in such a row, "" where it is empty -> how many have it
-    by_value: dict[str, Counter[str]] = field(default_factory=dict)
-
-    def count(self, cells: Mapping[str, str], attributes: Sequence[str]) -> None:
-        """Count a row that is left out by its values."""
-        for name in attributes:
-            self.by_value.setdefault(name, Counter())[cells.get(name, "").strip()] += 1
 
 
 class _JsonRow(RootModel[dict[str, Any]]):
@@ -51,23 +37,23 @@ def read_table(
     path: Path,
     columns: ColumnsSection,
     attributes: Sequence[str],
-    skipped: SkippedRows | None = None,
+    skip_empty: bool = False,
 ) -> list[DocumentSet]:
     """The document sets of a table, in order of first appearance.
 
     Args:
-        path: CSV (commas or semicolons) or TSV with a line of names on top, Parquet, or JSON lines of objects; all but
-            Parquet may be packed as .gz. A JSON array of such objects is one too.
+        path: CSV (commas or semicolons) or TSV with a line of names on top, .xlsx with such a row, Parquet, or JSON lines of
+            objects; all but Parquet may be packed as .gz. A JSON array of such objects is one too.
         columns: what the columns are called.
         attributes: columns that are social attributes of the documents, under the same name; each row must have them.
-        skipped: as of `sets_of_rows`.
+        skip_empty: as of `sets_of_rows`.
 
     Raises:
         DataError: the file cannot be read, or columns or cells are wrong; all mistakes are listed.
-        MissingExtra: the table is Parquet, and pyarrow is not installed.
+        MissingExtra: pyarrow, for Parquet, or openpyxl, for .xlsx, is not installed.
     """
     rows, unit = rows_of_file(path, columns)
-    return sets_of_rows(rows, columns, attributes, source=str(path), unit=unit, skipped=skipped)
+    return sets_of_rows(rows, columns, attributes, source=str(path), unit=unit, skip_empty=skip_empty)
 
 
 def rows_of_file(path: Path, columns: ColumnsSection) -> tuple[Iterable[Row], str]:
@@ -101,7 +87,7 @@ def sets_of_rows(
     *,
     source: str,
     unit: str = "row",
-    skipped: SkippedRows | None = None,
+    skip_empty: bool = False,
 ) -> list[DocumentSet]:
     """The document sets of numbered rows, in order of first appearance.
 
@@ -112,11 +98,11 @@ def sets_of_rows(
         attributes: columns that are social attributes.
         source: what the rows come from, for errors.
         unit: what numbers count, for errors.
-        skipped: takes the rows with an empty cell, and these are left out; None refuses them.
+        skip_empty: leave rows with an empty cell out, which are counted in the log, by their values, too; else they are refused.
 
     Raises:
-        DataError: no attribute is named, there is no row, columns are absent, cells are wrong, ids have lost digits, or values
-            differ by capitals alone; all mistakes are listed.
+        DataError: no attribute is named, there is no row, columns are absent, cells are wrong, or ids have lost digits; all
+            mistakes are listed.
     """
     if not attributes:
         raise DataError(
@@ -131,6 +117,7 @@ def sets_of_rows(
     _refuse_absent(rows, wanted, columns, source)
     wrong: dict[str, list[int]] = defaultdict(list)
     empty_in: dict[str, list[int]] = defaultdict(list)
+    left_out_by: dict[str, Counter[str]] = defaultdict(Counter)
     members: dict[str, list[Mapping[str, str]]] = {}
     for number, row in rows:
         if None in row:
@@ -141,8 +128,9 @@ def sets_of_rows(
         empty = [name for name in required if name not in broken and not one_spelling(cells[name])]
         for name in empty:
             empty_in[name].append(number)
-        if empty and skipped:
-            skipped.count(cells, attributes)
+        for name in attributes if empty else ():
+            # what leaves one side out more often is a bias
+            left_out_by[name][cells.get(name, "").strip()] += 1
         if not broken and not empty:
             members.setdefault(cells[columns.set].strip(), []).append(cells)
     mistakes = [f"{source}: {mistake} in {numbered(unit, lines)}" for mistake, lines in wrong.items()]
@@ -154,21 +142,32 @@ def sets_of_rows(
     mistakes += [
         f"{source}: {text}" for name, set_rows in members.items() for text in _set_mistakes(name, set_rows, columns)
     ]
-    if skipped is None:
+    if not skip_empty:
         mistakes += [
             f"{source}: column {name!r} is empty in {numbered(unit, lines)}{MEND}" for name, lines in empty_in.items()
         ]
-    else:
-        skipped.by_column.update(empty_in)
     sets = (
         [] if mistakes else [_document_set(name, set_rows, columns, attributes) for name, set_rows in members.items()]
     )
-    mistakes += [f"{source}: {text}" for text in alike_mistakes(sets, attributes)]
     if mistakes:
         raise DataError(listed(mistakes))
     if not sets:
         raise DataError(f"{source}: has no row without an empty cell in {' or '.join(map(repr, required))}")
+    if empty_in:
+        logger.warning("%s: %s", source, _left_out(unit, empty_in, left_out_by))
     return sets
+
+
+def _left_out(unit: str, empty_in: Mapping[str, Sequence[int]], by_value: Mapping[str, Mapping[str, int]]) -> str:
+    """How many rows are left out, where, and of which values."""
+    n = len({line for lines in empty_in.values() for line in lines})
+    where = "; ".join(f"{name} in {numbered(unit, lines)}" for name, lines in empty_in.items())
+    shown = {
+        name: ", ".join(f"{value or '(empty)'} {count:,}" for value, count in sorted(counts.items()))
+        for name, counts in by_value.items()
+    }
+    by = "; ".join(f"by {name}: {counts}" for name, counts in shown.items())
+    return f"left out: {n:,} row{'' if n == 1 else 's'} with empty cells ({where}), {by}"
 
 
 def _cells(row: Mapping[str, Any], wanted: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:

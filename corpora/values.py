@@ -1,35 +1,136 @@
-"""Attribute values that people write in two ways, and sets without two values to compare.
+"""Attribute values: groups that are made of them, those that people write in two ways, and sets without two to compare.
 
-What differs by capitals or as a number is written is no side of its own.
+What differs by capitals or as a number is written is no side of its own, unless groups say whose it is.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
+from ..config.groups import REST, Members, band_of, groups_of, groups_text, number_of
 from ..errors import DataError
-from ..records import DocumentSet
+from ..records import GROUPS, RELEASED_PROMPTS, DocumentSet
 from ..storage import listed
-from ..text import look_alike, some_of, spelling_key, value_key
+from ..text import did_you_mean, in_order, look_alike, some_of, spelling_key, value_key
 from ..text.shown import shortened
 
 
-def alike_mistakes(sets: Sequence[DocumentSet], attributes: Iterable[str] = ()) -> list[str]:
-    """A mistake for each group of spellings of one value (capitals, numbers, truth values), with the documents of each.
+def settled(
+    sets: Sequence[DocumentSet],
+    attributes: Iterable[str] = (),
+    group: Sequence[Any] = (),
+    place: str = "",
+) -> list[DocumentSet]:
+    """The sets whose documents have groups in place of values, where there are groups of an attribute.
+
+    Each set's notes say which groups there are, in their order, and of which values.
 
     Args:
-        sets: the document sets; other differences that nobody sees are gone from their values.
+        sets: as they were read.
         attributes: those that the sets are grouped by; without any, the only one that they have.
-    """
-    return [text for name, counts in _counts(sets, attributes).items() for text in _alike(name, counts)]
-
-
-def refuse_alike(sets: Sequence[DocumentSet], attributes: Iterable[str] = (), place: str = "") -> None:
-    """Refuse what `alike_mistakes` finds; `place` is where the sets are from, to begin each mistake with: "docs.csv: ".
+        group: groups as `groups_of` reads them.
+        place: where the sets are from, to begin each mistake with: "docs.csv: ".
 
     Raises:
-        DataError: values are spellings of one; all are listed.
+        DataError: groups are wrong, leave values out or have no document, or other values are spellings of one; all are listed.
     """
-    if mistakes := alike_mistakes(sets, attributes):
+    names = _named(sets, attributes)
+    groupings = [_Grouping(name, members, sets) for name, members in groups_of(group, names).items()]
+    if mistakes := [mistake for grouping in groupings for mistake in grouping.mistakes()]:
+        raise DataError(listed([f"{place}{mistake}" for mistake in mistakes]))
+    result = list(sets)
+    for grouping in groupings:
+        result = [grouping.apply(documents) for documents in result]
+    _refuse_alike(result, names, place)
+    return result
+
+
+def _named(sets: Sequence[DocumentSet], attributes: Iterable[str]) -> list[str]:
+    """These attributes, or else the only one that the documents have."""
+    if names := list(attributes):
+        return names
+    known = list(dict.fromkeys(name for documents in sets for d in documents.documents for name in d.attributes))
+    return known if len(known) == 1 else []
+
+
+def groups_in(sets: Sequence[DocumentSet], attribute: str) -> str:
+    """The groups that the values of an attribute are, "critical=1,2; praising=4,5"; "" where they are values as they came."""
+    noted = sets[0].notes.get(GROUPS) if sets else None
+    groups = noted.get(attribute) if isinstance(noted, dict) else None
+    return groups if isinstance(groups, str) else ""
+
+
+class _Grouping:
+    """Groups of one attribute, and which of them each value is in."""
+
+    def __init__(self, attribute: str, groups: Members, sets: Sequence[DocumentSet]) -> None:
+        self.attribute, self.groups = attribute, groups
+        self.counts = _counts(sets, [attribute])[attribute]
+        owners = {value_key(member): name for name, members in groups.items() for member in members}
+        bands = [(band, name) for name, members in groups.items() for member in members if (band := band_of(member))]
+        self.rest = owners.get(REST)
+        self.group_of = {
+            value: owners.get(value_key(value)) or next((name for band, name in bands if value in band), self.rest)
+            for value in self.counts
+        }
+
+    def mistakes(self) -> Iterator[str]:
+        """What is wrong with the groups for these documents."""
+        if not self.counts:
+            # whoever reads documents says which attributes there are
+            return
+        values = in_order(self.counts)
+        shown = _with_counts(values, self.counts)
+        bands = [name for name, members in self.groups.items() if any(map(band_of, members))]
+        if bands and not any(number_of(value) is not None for value in values):
+            yield f"groups of numbers ({some_of(bands)}), and no value of {self.attribute!r} is one: {shown}"
+            return
+        if left_out := [value for value in values if self.group_of[value] is None]:
+            members = [member for of_group in self.groups.values() for member in of_group if not band_of(member)]
+            yield (
+                f"values of {self.attribute!r} are in no group: {_with_counts(left_out, self.counts)}"
+                f"{did_you_mean(left_out[0], members).rstrip('.')}; put each into one, or give one group the rest: "
+                f"{next(iter(self.groups))}=...,{REST}"
+            )
+        for name, members in self.groups.items():
+            if name not in self.group_of.values():
+                yield f"group {shortened(name)} ({', '.join(members)}) has no document; {self.attribute} is {shown}"
+
+    def apply(self, documents: DocumentSet) -> DocumentSet:
+        """The set with groups in place of values."""
+        name = self.attribute
+        points: dict[str, tuple[str, ...]] = {}
+        for side, texts in documents.key_points.items():
+            group = self.group_of.get(side) or side
+            points[group] = (*points.get(group, ()), *texts)
+        notes = {key: note for key, note in documents.notes.items() if key != RELEASED_PROMPTS}
+        for key, note in (("values", list(self.groups)), (GROUPS, groups_text(self.groups))):
+            earlier = notes.get(key)
+            notes[key] = {**(earlier if isinstance(earlier, dict) else {}), name: note}
+        members = tuple(
+            document.model_copy(
+                update={"attributes": {**document.attributes, name: self.group_of[document.attributes[name]]}}
+            )
+            if name in document.attributes
+            else document
+            for document in documents.documents
+        )
+        return documents.model_copy(update={"documents": members, "key_points": points, "notes": notes})
+
+
+def _with_counts(values: Sequence[str], counts: Mapping[str, int]) -> str:
+    """ "'1' (12 documents), '2' (1)"."""
+    shown = [f"{counts[value]:,}" for value in values]
+    shown[0] += " document" if shown[0] == "1" else " documents"
+    return some_of([f"{shortened(value)} ({n})" for value, n in zip(values, shown, strict=True)])
+
+
+def _refuse_alike(sets: Sequence[DocumentSet], attributes: Iterable[str], place: str) -> None:
+    """Refuse values that are spellings of one (capitals, numbers, truth values), with the documents of each.
+
+    Other differences that nobody sees are gone from values.
+    """
+    if mistakes := [text for name, counts in _counts(sets, attributes).items() for text in _alike(name, counts)]:
         raise DataError(listed([f"{place}{text}" for text in mistakes]))
 
 
@@ -47,23 +148,15 @@ def single_valued(sets: Sequence[DocumentSet], attribute: str) -> str:
 
 def _counts(sets: Sequence[DocumentSet], attributes: Iterable[str]) -> Mapping[str, Counter[str]]:
     """By attribute, the documents of each value."""
-    named = list(attributes)
-    if not named:
-        known = dict.fromkeys(
-            name for documents in sets for document in documents.documents for name in document.attributes
-        )
-        named = list(known) if len(known) == 1 else []
     return {
         name: Counter(d.attributes[name] for documents in sets for d in documents.documents if name in d.attributes)
-        for name in named
+        for name in attributes
     }
 
 
 def _alike(attribute: str, counts: Counter[str]) -> Iterator[str]:
     for spellings in look_alike(counts, value_key):
-        documents = [f"{counts[value]:,}" for value in spellings]
-        documents[0] += " document" if documents[0] == "1" else " documents"
-        shown = some_of([f"{shortened(value)} ({n})" for value, n in zip(spellings, documents, strict=True)])
+        shown = _with_counts(spellings, counts)
         if len({*map(spelling_key, spellings)}) == 1:
             yield f"values of {attribute!r} differ only by capitals: {shown}; write one of them"
             continue

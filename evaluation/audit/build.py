@@ -98,6 +98,7 @@ def build_audit(
         documents=corpus.documents,
         documents_digest=corpus.documents_digest,
         attribute=corpus.attribute,
+        groups=corpus.groups,
         values=tuple(_value_notes(corpus)),
         labels=dict(corpus.labels),
         n_sets=len(corpus.sets),

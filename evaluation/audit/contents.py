@@ -193,6 +193,8 @@ class Audit(Record):
     documents: str
     documents_digest: str
     attribute: str
+    # groups that take the place of its values: "critical=1,2; praising=4,5"
+    groups: str = Field(default="", exclude_if=not_)
     values: tuple[ValueNote, ...]
     # what the user calls values; others are called by `pages.value_names`
     labels: dict[str, str] = Field(default_factory=dict, exclude_if=not_)

@@ -12,6 +12,7 @@ from ...corpora.coverage import read_units
 from ...corpora.reader import read_any
 from ...corpora.summaries import read_summaries
 from ...corpora.summary_columns import USUAL
+from ...corpora.values import groups_in
 from ...errors import DataError, EvenhandError
 from ...fairness.labelled import LabelledSource, LabelledSummary
 from ...records import DocumentSet
@@ -27,8 +28,12 @@ class AuditFiles:
 
     documents: Path
     attribute: str
+    # groups that take the place of its values
+    group: tuple[str, ...] = ()
     # what the columns of a table of documents are called; None where it is none, or they have the usual names
     columns: ColumnsSection | None = None
+    # rows of it with an empty cell are left out
+    skip_empty: bool = False
     # label and file of each summaries file, and what their columns or keys are called
     summaries: tuple[tuple[str, Path], ...] = ()
     summary_columns: SummaryColumnsSection = USUAL
@@ -106,6 +111,11 @@ class AuditInput:
     labels: Mapping[str, str] = field(default_factory=dict)
 
     @property
+    def groups(self) -> str:
+        """The groups that the values are, "critical=1,2; praising=4,5"; "" where they are values as they came."""
+        return groups_in(self.sets, self.attribute)
+
+    @property
     def has_units(self) -> bool:
         """Whether units of the summaries were given."""
         return any(system.units is not None for system in self.systems)
@@ -152,7 +162,13 @@ def read_input(wanted: AuditFiles) -> AuditInput:
             file does not fit them, a reference is missing, or two systems have one name; all are listed together.
     """
     try:
-        sets = read_any(wanted.documents, columns=wanted.columns, attributes=(wanted.attribute,))
+        sets = read_any(
+            wanted.documents,
+            columns=wanted.columns,
+            attributes=(wanted.attribute,),
+            group=wanted.group,
+            skip_empty=wanted.skip_empty,
+        )
     except EvenhandError as error:
         raise DataError(listed([str(error), *_absent(path for _, path in wanted.summaries)])) from error
     mistakes: list[str] = []

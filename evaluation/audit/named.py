@@ -23,7 +23,7 @@ def page_numbers(audit: Audit) -> PageNumbers:
     numbers = [*_of_audit(audit), *n_summarised, *_audit_differences(audit)]
     methods = {note.family: MeasureMethod(note.signature, note.by) for note in audit.measures}
     return PageNumbers(
-        Subject(audit.documents_digest, audit.sets, audit.attribute, methods=methods),
+        Subject(audit.documents_digest, audit.sets, audit.attribute, audit.groups, methods=methods),
         in_order(numbers, [system.label for system in audit.systems]),
         audit.bootstrap,
     )

@@ -98,7 +98,7 @@ def _values(audit: Audit) -> Iterator[Block]:
     tables = value_tables(audit)
     if not tables:
         return
-    yield Heading(f"By {audit.attribute}")
+    yield Heading(f"By {audit.attribute}", lead=f"Groups: {audit.groups}." if audit.groups else "")
     if any(n.kind in DRAWN for n in audit.by_value):
         yield Prose(
             f"How much of the documents and how much of the summaries each {noun(audit.attribute)} has, in per cent, over the "

@@ -31,7 +31,7 @@ def _key(content: Content) -> Any:
         # a page of another version is not the same again
         return called(content)
     systems = [(system["label"], system["digest"]) for system in content["systems"]]
-    return content["documents_digest"], content["attribute"], systems
+    return content["documents_digest"], content["attribute"], content.get("groups", ""), systems
 
 
 AUDIT = Result(
@@ -45,8 +45,9 @@ AUDIT = Result(
 
 
 def key_of(corpus: AuditInput) -> Any:
-    """What makes an audit of the same again: documents, attribute and systems."""
-    return corpus.documents_digest, corpus.attribute, [(system.label, system.digest) for system in corpus.systems]
+    """What makes an audit of the same again: documents, attribute, groups and systems."""
+    systems = [(system.label, system.digest) for system in corpus.systems]
+    return corpus.documents_digest, corpus.attribute, corpus.groups, systems
 
 
 def write_audit(audit: Audit, out: Path) -> None:

@@ -51,7 +51,18 @@ OPTIONS = (
     *OPENED,
 )
 # keyword arguments of `evenhand.audit`, which may be misspelt like these
-KEYWORDS = (*OPTIONS, "documents", "summaries", "attribute", "out", "say", "allow_missing", "summary_columns", "labels")
+KEYWORDS = (
+    *OPTIONS,
+    "documents",
+    "summaries",
+    "attribute",
+    "out",
+    "say",
+    "allow_missing",
+    "summary_columns",
+    "labels",
+    "group",
+)
 # option -> the measure without which it does nothing
 EFFECTS = {"units": "coverage"}
 
@@ -158,7 +169,7 @@ def _subject(corpus: AuditInput, measures: Sequence[Family], defaults: Mapping[s
         )
     systems = tuple(system.label for system in corpus.systems)
     sets = tuple(documents.id for documents in corpus.sets)
-    return Subject(corpus.documents_digest, sets, corpus.attribute, systems=systems, methods=methods)
+    return Subject(corpus.documents_digest, sets, corpus.attribute, corpus.groups, systems=systems, methods=methods)
 
 
 def run_audit(

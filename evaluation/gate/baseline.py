@@ -166,7 +166,9 @@ def _unlike(then: Subject, now: Subject) -> Iterator[str]:
         yield "is about other documents; make it again with the current ones"
     elif then.sets != now.sets:
         yield f"is about {len(then.sets):,} document sets, and this is about {len(now.sets):,}; take the same"
-    for name in ("attribute", "sides"):
+    if then.attribute != now.attribute:
+        yield f"its attribute is {then.attribute!r}, and it is {now.attribute!r} now"
+    for name in ("groups", "sides"):
         before, current = getattr(then, name), getattr(now, name)
         if before != current:
-            yield f"its {name} is {before!r}, and it is {current!r} now"
+            yield f"its {name} are {before or None!r}, and they are {current or None!r} now"

@@ -36,6 +36,8 @@ class Subject:
     # ids
     sets: tuple[str, ...]
     attribute: str | None = None
+    # groups that take the place of its values; "" where there are none
+    groups: str = ""
     sides: tuple[str, ...] | None = None
     # labels, the one that limits are about without a name last; none where they are always called the same
     systems: tuple[str, ...] = ()

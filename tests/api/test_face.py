@@ -15,6 +15,7 @@ FACE = {
     "judge",
     "load_documents",
     "load_recipe",
+    "open_run",
     "pairs",
     "rerank",
     "run",

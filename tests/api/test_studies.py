@@ -1,5 +1,6 @@
 """Studies from Python: an audit in memory, runs and comparisons as the command line makes them."""
 
+import inspect
 import json
 import re
 
@@ -102,8 +103,21 @@ def test_options_of_the_wrong_kind_are_refused(documents, options, match):
 @pytest.mark.needs("plugins/tone")
 def test_an_audit_takes_the_usual_tone_written_out_and_lists_all_its_options(documents):
     assert evenhand.audit(documents, {"a": ["Trams."] * 3}, tone="vader", **FAST).found.measures
-    written = evenhand.audit.__doc__.partition("options: ")[2].partition("Raises")[0]
+    written = evenhand.audit.__doc__.partition("Args:")[2].partition("Raises")[0]
     assert {*OPTIONS} <= {*re.findall(r"\w+", written)}
+
+
+def test_an_editor_completes_the_options_of_the_core():
+    audit, generate, pairs = (
+        inspect.signature(step).parameters for step in (evenhand.audit, evenhand.generate, evenhand.pairs)
+    )
+    assert {*OPTIONS} <= audit.keys()
+    assert {"seed", "method", "backend", "plans"} <= generate.keys() and {"mode", "k", "least_margin"} <= pairs.keys()
+    assert all(
+        parameter.annotation != inspect.Parameter.empty
+        for step in (audit, generate, pairs)
+        for parameter in step.values()
+    )
 
 
 def test_an_audit_that_is_replaced_is_told(documents, tmp_path):

@@ -3,6 +3,7 @@
 import datetime
 import decimal
 import json
+import sys
 import uuid
 
 import pytest
@@ -12,7 +13,7 @@ from evenhand.config import ColumnsSection
 from evenhand.corpora import read_any, read_summaries
 from evenhand.corpora.cells import cell_text, lost_digits
 from evenhand.corpora.tables import read_table, sets_of_rows
-from evenhand.errors import DataError
+from evenhand.errors import DataError, MissingExtra
 from evenhand.records import Document, DocumentSet
 
 COLUMNS = ColumnsSection(set="thread", text="body")
@@ -188,7 +189,7 @@ def test_the_separator_that_a_spreadsheet_states_is_taken(tmp_path, line):
     assert found.documents[0].text == "Yes, indeed; yes."
 
 
-@pytest.mark.parametrize("kind", ["xlsx", "xls", "ods", "numbers", "docx"])
+@pytest.mark.parametrize("kind", ["xls", "ods", "numbers", "docx"])
 @pytest.mark.parametrize("content", [b"PK\x03\x04\x14\x00\xff\xfe", b"no real one"])
 def test_files_of_office_programs_are_to_be_saved_as_csv(tmp_path, kind, content):
     path = tmp_path / f"posts.{kind}"
@@ -231,3 +232,13 @@ def test_twice_named_columns_of_a_frame_are_refused():
     pandas = pytest.importorskip("pandas")
     with pytest.raises(DataError, match="column names occur more than once: text"):
         evenhand.load_documents(pandas.DataFrame([["a", "x", "y"]], columns=["set", "text", "text"]), "side")
+
+
+def test_without_its_library_a_workbook_names_the_extra(tmp_path, monkeypatch):
+    (tmp_path / "posts.xlsx").write_bytes(b"PK\x03\x04")
+    # as if it were not installed
+    monkeypatch.setitem(sys.modules, "openpyxl", None)
+    with pytest.raises(
+        MissingExtra, match=r"posts\.xlsx: reading \.xlsx needs openpyxl, .*pip install 'evenhand\[xlsx\]'"
+    ):
+        read_any(tmp_path / "posts.xlsx", attributes=["stance"])

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+import evenhand
 from evenhand.config import ColumnsSection, CorpusSection
 from evenhand.corpora import load_corpus, read_any
-from evenhand.corpora.tables import SkippedRows, read_table, sets_of_rows
+from evenhand.corpora.tables import read_table, sets_of_rows
 from evenhand.errors import DataError
 
 CSV = """topic,side,text,note
@@ -128,15 +129,30 @@ def test_a_long_document_fits_a_cell(tmp_path):
     assert len(read_table(path, COLUMNS, ["side"])[0].documents[0].text) > 200_000
 
 
-def test_rows_with_empty_cells_are_left_out_and_numbered_where_that_is_asked_for(tmp_path):
+def test_rows_with_empty_cells_are_left_out_and_counted_wherever_that_is_asked_for(tmp_path, caplog):
     path = write(tmp_path / "docs.csv", "set,text,side\na,Yes.,ban\na,,ban\nb,No.,\nb,Perhaps.,allow\nb\n")
-    skipped = SkippedRows()
-    sets = read_table(path, ColumnsSection(), ["side"], skipped)
-    assert [(each.id, [d.text for d in each.documents]) for each in sets] == [("a", ["Yes."]), ("b", ["Perhaps."])]
-    assert skipped.by_column == {"text": [3, 6], "side": [4, 6]}
-    assert skipped.by_value == {"side": {"ban": 1, "": 2}}
+    rows = [dict(zip(("set", "text", "side"), line.split(","), strict=False)) for line in path.read_text().split()[1:]]
+    corpus = CorpusSection(path=str(path), columns=ColumnsSection(), attribute="side", skip_empty=True)
+    where = "text in lines 3 and 6; side in lines 4 and 6"
+    for read, place in (
+        (lambda: read_table(path, ColumnsSection(), ["side"], skip_empty=True), where),
+        (lambda: read_any(path, attributes=["side"], skip_empty=True), where),
+        (lambda: load_corpus(corpus), where),
+        (lambda: evenhand.load_documents(path, "side", skip_empty=True), where),
+        (lambda: evenhand.load_documents(rows, "side", skip_empty=True), "text in rows 2 and 5; side in rows 3 and 5"),
+    ):
+        caplog.clear()
+        assert [(each.id, [d.text for d in each.documents]) for each in read()] == [
+            ("a", ["Yes."]),
+            ("b", ["Perhaps."]),
+        ]
+        (message,) = caplog.messages
+        # of which sides they are: what leaves one side out more often is a bias
+        assert message.endswith(f"left out: 3 rows with empty cells ({place}), by side: (empty) 2, ban 1")
+    with pytest.raises(DataError, match=r"column 'text' is empty in lines 3 and 6; .*: --skip-empty"):
+        read_any(path, attributes=["side"])
     with pytest.raises(DataError, match="has no row without an empty cell"):
-        read_table(write(path, "set,text,side\na,,ban\n"), ColumnsSection(), ["side"], SkippedRows())
+        read_table(write(path, "set,text,side\na,,ban\n"), ColumnsSection(), ["side"], skip_empty=True)
 
 
 def test_a_key_that_a_json_row_lacks_is_an_empty_cell(tmp_path):
