@@ -55,7 +55,7 @@ def study_page(
         of_page: the rest of `Page`.
     """
     intervals = f"{100 * study.level:g} %, Student's t by the jackknife over topics"
-    all_facts = (("controlled summaries", code(f"{study.file} {study.digest}")), *facts, ("intervals", intervals))
+    all_facts = ((_summaries(study), code(f"{study.file} {study.digest}")), *facts, ("intervals", intervals))
     footer = f"Every number on this page is in {json} beside it, every judgement in judgements.jsonl."
     sections = (
         *body,
@@ -70,6 +70,11 @@ def study_page(
     )
     first = [*changed[:1], *misordered, *changed[1:]][:MOST_EXAMPLES]
     return Page(body=sections, footer=footer, overview=replace(overview, blocks=tuple(_opened(first))), **of_page)
+
+
+def _summaries(study: Benchmark | Calibration) -> str:
+    is_rated = isinstance(study, Benchmark) and study.n_raters is not None
+    return "rated summaries" if is_rated else "controlled summaries"
 
 
 def _is_change(pair: JudgedPair) -> bool:
@@ -124,7 +129,7 @@ def _said(pair: JudgedPair, text: JudgedText) -> Iterator[str]:
     if text.label:
         yield text.label
     if text.known is not None:
-        yield f"{pair.measure} {percent(text.known, 0)}"
+        yield f"{pair.measure} {number(text.known, 1) if pair.of_people else percent(text.known, 0)}"
 
 
 def texts_of(articles: int, summaries: int) -> str:
