@@ -172,7 +172,10 @@ def _refuse_twice(articles: Mapping[tuple[str, str], _Article]) -> None:
                         f"{rating.place}: {who} scored {rating.dimension!r} of this summary already, in {earlier.place} "
                         f"({earlier.score} there, {rating.score} here); take one out{remedy}"
                     )
-            texts = {rating.text: rating.place for rating in ratings if rating.text}
+            texts: dict[str, str] = {}
+            for rating in ratings:
+                if rating.text:
+                    texts.setdefault(rating.text, rating.place)
             if len(texts) > 1:
                 places = some_of(list(texts.values()))
                 mistakes.append(

@@ -147,7 +147,7 @@ def remarks(
         sentences.append(f"One score for all summaries, which says nothing of their order: {some_of(constant)}.")
     if contrary:
         sentences.append(
-            f"Against all others, as if the scale were the other way round: {some_of(contrary)}; nothing was changed."
+            f"Against the others, as if the scale were the other way round: {some_of(contrary)}; nothing was changed."
         )
     return sentences
 
