@@ -158,12 +158,15 @@ def _rows(study: JudgeStudy, ties: Ties, rated: RatedSummaries | None) -> Iterat
     sides = list(dict.fromkeys(article.side for article in study.sets if article.side is not None))
     # a single side is shown once, as all
     places = [(side, _places(study, side)) for side in ([*sides, None] if len(sides) > 1 else [None])]
+    # of people's scores, those of which there are any
+    attributes = [name for name, table in study.truths.items() if rated is None or not np.isnan(table).all()]
     for judge in study.judges:
-        for attribute in study.truths:
+        for attribute in attributes:
             for side, rows in places:
                 yield _row(judge, attribute, side, rows, study, ties)
     if rated and len(rated.raters) > 1:
-        for attribute, cube in rated.scores.items():
+        for attribute in attributes:
+            cube = rated.scores[attribute]
             for side, rows in places:
                 yield _people_row(attribute, side, cube[rows], [study.topics[place] for place in rows], ties)
 

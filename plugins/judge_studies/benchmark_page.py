@@ -35,7 +35,7 @@ from ...judges.calibration import LENGTH
 from ...number import Number
 from .ratings.raters import ONE_RATER
 from .scoring import BASELINES
-from .study_page import not_tried, picture, study_page, texts_of
+from .study_page import not_tried, picture, study_page, texts_of, truth_of
 
 TIES = {"half": "ties count half", "wrong": "ties count as wrong", "drop": "ties are left out"}
 MEANING = {
@@ -64,7 +64,7 @@ def page(study: Benchmark) -> Page:
         title=f"Of {judges}, most highly correlated: {with_numbers or 'none'}; no lead over another judge is tested",
         overview=Overview(
             headline=headline(
-                *[f"best agreement: {leaders}"] * bool(best), f"agreement of {judges} with {_truth(study)}"
+                *[f"best agreement: {leaders}"] * bool(best), f"agreement of {judges} with {truth_of(study)}"
             ),
             sure="No lead tested",
             text=f"Spearman\u2019s \u03c1 over all summaries of {study.file}; length alone is among the judges.",
@@ -73,10 +73,6 @@ def page(study: Benchmark) -> Page:
         warnings=(*study.notes, *(f"{name} was not tried: {reason}." for name, reason in study.not_tried.items())),
         findings=(counting(study),),
     )
-
-
-def _truth(study: Benchmark) -> str:
-    return "known truth" if study.n_raters is None else "people"
 
 
 def _sure(number: Number) -> str:

@@ -73,6 +73,11 @@ class JudgeStudy:
             for name in OTHER
         }
 
+    @property
+    def known_truths(self) -> list[Floats]:
+        """The tables of attributes of which anything is known: people may have scored one alone."""
+        return [table for table in self.truths.values() if not np.isnan(table).all()]
+
     @cached_property
     def lengths(self) -> Floats:
         """Words of each summary."""

@@ -73,8 +73,12 @@ def study_page(
 
 
 def _summaries(study: Benchmark | Calibration) -> str:
-    is_rated = isinstance(study, Benchmark) and study.n_raters is not None
-    return "rated summaries" if is_rated else "controlled summaries"
+    return "controlled summaries" if study.n_raters is None else "rated summaries"
+
+
+def truth_of(study: Benchmark | Calibration) -> str:
+    """What judges agree with."""
+    return "known truth" if study.n_raters is None else "people"
 
 
 def _is_change(pair: JudgedPair) -> bool:

@@ -11,6 +11,7 @@ from ....errors import RecipeError
 from ....storage import listed
 
 if TYPE_CHECKING:
+    from ....config.needs import Purpose
     from .rated import RatedSummaries
 
 PANEL = "People's ratings"
@@ -50,6 +51,15 @@ Scales = Annotated[
         help="Scale of the scores, such as 1..5, or 5..1 where 1 is best. Repeatable. Default: higher is better.",
     ),
 ]
+PurposeDimensions = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--dimension",
+        metavar="PURPOSE=NAME",
+        rich_help_panel=PANEL,
+        help="Which dimension of the ratings is coverage, or faithfulness. Repeatable. Default: that of the name.",
+    ),
+]
 RatedTexts = Annotated[
     list[str] | None,
     typer.Option(
@@ -65,6 +75,28 @@ Attribute = Annotated[
         rich_help_panel=PANEL, help="Social attribute of the documents, whose values are sides of rated summaries."
     ),
 ]
+
+
+def purposes_of(dimensions: Sequence[str] | None) -> "dict[Purpose, str]":
+    """Purpose -> the dimension that is it, from "coverage=aspect coverage".
+
+    Raises:
+        RecipeError: an entry has another form, or a purpose is named twice; all are listed.
+    """
+    from ....judges.benchmark import ATTRIBUTES
+
+    purposes: dict[Purpose, str] = {}
+    mistakes = []
+    for entry in dimensions or ():
+        name, equals, dimension = entry.partition("=")
+        purpose = next((x for x in ATTRIBUTES if x == (name.strip() if equals else entry.strip().casefold())), None)
+        if purpose is None or purpose in purposes or (equals and not dimension.strip()):
+            mistakes.append(f"--dimension {entry!r}: write coverage=NAME or faithfulness=NAME, each once")
+        else:
+            purposes[purpose] = dimension.strip() or entry.strip()
+    if mistakes:
+        raise RecipeError(listed(mistakes))
+    return purposes
 
 
 def rated_of(  # noqa: PLR0913 (of a verb's options)

@@ -6,15 +6,17 @@ gives one score to all or goes against all others, is said and changes nothing.
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 
+from ....config.needs import Purpose
 from ....corpora.controlled import ControlledSet, ControlledSummary
 from ....corpora.summary_ids import ID_KEYS, UnlikeIdError, id_of, known_names, refuse_ids
 from ....errors import DataError
 from ....fairness.groups.coverage import over
+from ....judges.benchmark import ATTRIBUTES
 from ....records import DocumentSet
 from ....resampling import Floats
 from ....storage import file_digest, listed
@@ -59,6 +61,8 @@ class RatedSummaries:
     raters: tuple[str, ...]
     # dimension -> -1 where the file's lower scores are better
     signs: Mapping[str, float]
+    # dimension, "" for all -> its scale, where one was stated
+    scales: Mapping[str, Scale]
     # what is to be known of them, a sentence each
     notes: tuple[str, ...]
 
@@ -69,6 +73,45 @@ class RatedSummaries:
             name: np.asarray(over(np.nansum(cube, axis=2), (~np.isnan(cube)).sum(axis=2)))
             for name, cube in self.scores.items()
         }
+
+    def first(self, limit: int | None) -> "RatedSummaries":
+        """Those of the first articles alone; all for None."""
+        scores = {name: cube[:limit] for name, cube in self.scores.items()}
+        return replace(self, sets=self.sets[:limit], scores=scores)
+
+    def for_purposes(self, dimensions: Mapping[Purpose, str]) -> "RatedSummaries":
+        """Those of the dimensions that judges are to measure, under the names of these, as shares of the scale in [0, 1].
+
+        Args:
+            dimensions: purpose -> dimension; a purpose that is absent is the dimension of that name, if there is one.
+
+        Raises:
+            DataError: there is none for either purpose.
+        """
+        names = {purpose: dimensions.get(purpose) or self._named(purpose) for purpose in ATTRIBUTES}
+        scores = {purpose: self._share(name) for purpose, name in names.items() if name}
+        if not scores:
+            raise DataError(
+                f"{self.file}: no dimension is called coverage or faithfulness, which are what judges are to measure; say which "
+                f"is: --dimension coverage=NAME. Its dimensions are {', '.join(self.scores)}"
+            )
+        told = "; ".join(f"{purpose} is {name!r}" for purpose, name in names.items() if name and name != purpose)
+        notes = (*self.notes, f"People's scores count as shares of their scale{f'; {told}' if told else ''}.")
+        absent = next(iter(scores.values()))
+        all_scores = {purpose: scores.get(purpose, np.full_like(absent, np.nan)) for purpose in ATTRIBUTES}
+        return replace(self, scores=all_scores, signs=dict.fromkeys(ATTRIBUTES, 1.0), notes=notes)
+
+    def _named(self, purpose: str) -> str | None:
+        return next((name for name in self.scores if name.casefold() == purpose), None)
+
+    def _share(self, dimension: str) -> Floats:
+        """Scores of a dimension as shares of the way from the worst to the best, stated or given, in [0, 1]."""
+        cube = self.scores[dimension]
+        scale = self.scales.get(dimension, self.scales.get(""))
+        low, high = (
+            sorted(self.signs[dimension] * end for end in scale) if scale else (np.nanmin(cube), np.nanmax(cube))
+        )
+        return np.asarray((cube - low) / (high - low if high > low else 1.0))
 
 
 # an article's ratings: candidate -> its ratings
@@ -100,6 +143,7 @@ def read_rated(request: RatingsRequest) -> RatedSummaries:
         scores=scores,
         raters=names,
         signs=signs,
+        scales=request.scales,
         notes=(*remarks(scores, signs, names, request.scales), *notes),
     )
 
