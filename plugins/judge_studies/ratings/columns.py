@@ -171,11 +171,11 @@ def _refuse_unknown(path: Path, dimensions: Sequence[str], known: Sequence[str])
 
 def _is_numeric(rows: Sequence[RatedRow], name: str) -> bool:
     cells = [row.get(name) for _, row in rows[:100]]
-    numbers = [cell for cell in cells if _as_number(cell) is not None]
+    numbers = [cell for cell in cells if as_number(cell) is not None]
     return bool(numbers) and 2 * len(numbers) > len(cells)
 
 
-def _as_number(cell: Any) -> float | None:
+def as_number(cell: Any) -> float | None:
     """A cell as a number; None where it is none."""
     if isinstance(cell, bool):
         return None
@@ -206,7 +206,7 @@ def _rating(
     if not dimension:
         raise DataError(f"column {columns['dimension']!r} is empty; say what was scored, or take the row out")
     cell = row.get(column)
-    score = _as_number(cell)
+    score = as_number(cell)
     text = row.get(columns["text"]) if columns["text"] else None
     if score is None and (isinstance(cell, bool) or _text(row, column)):
         raise DataError(
@@ -227,12 +227,16 @@ def _rating(
         dimension=dimension,
         group=_text(row, columns["group"]),
         score=score,
-        documents=tuple(_documents(row, columns["documents"])),
+        documents=tuple(document_texts(row, columns["documents"])),
     )
 
 
-def _documents(row: Mapping[str, Any], column: str | None) -> Iterator[str]:
-    """The texts of the cell: one, or a list of them."""
+def document_texts(row: Mapping[str, Any], column: str | None) -> Iterator[str]:
+    """The texts in the column's cell: one, or a list of them; none of an absent column.
+
+    Raises:
+        DataError: it holds something else.
+    """
     cell = row.get(column) if column else None
     if cell is None or isinstance(cell, str):
         yield from filter(None, [(cell or "").strip()])

@@ -1,4 +1,4 @@
-"""`evenhand import summeval-op`: document sets, and people's ratings of their summaries beside them."""
+"""`evenhand import summeval-op` and `label-studio`: document sets, and people's ratings of their summaries beside them."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -29,6 +29,17 @@ def summeval_op(file: File, out: Out, ratings: RatingsOut, split: Split = None, 
     _import(read_summeval_op, file, out, ratings, split, force=force)
 
 
+def label_studio(file: File, out: Out, ratings: RatingsOut, split: Split = None, force: Force = False) -> None:
+    """Label Studio's export (JSON): a task is a summary, its Rating, Number and numeric choices are scores.
+
+    A task's data name the set (id), the summary, its documents and, where there is one, the system; controls are dimensions. Marks
+    of key points are read by `evenhand human`.
+    """
+    from ..ratings.label_studio_ratings import read_label_studio_ratings
+
+    _import(read_label_studio_ratings, file, out, ratings, split, force=force)
+
+
 def _import(
     read: "Callable[[Path], RatedSets]", file: Path, out: Path, ratings: Path, split: str | None, *, force: bool
 ) -> None:
@@ -46,6 +57,10 @@ def _import(
     say(f"next: evenhand benchmark-judges {out} --ratings {ratings}")
 
 
+LABEL_STUDIO = Verb(
+    label_studio,
+    epilog="Example: evenhand import label-studio export.json --out docs.jsonl --ratings ratings.jsonl",
+)
 SUMMEVAL_OP = Verb(
     summeval_op,
     epilog="Example: evenhand import summeval-op summeval-op-detailed.jsonl --out reviews.jsonl --ratings ratings.jsonl",

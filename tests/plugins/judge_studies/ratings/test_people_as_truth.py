@@ -109,3 +109,79 @@ def test_options_of_ratings_need_ratings(options, message, tmp_path):
     assert isinstance(done.exception, EvenhandError)
     with pytest.raises(EvenhandError, match=message):
         raise done.exception
+
+
+@pytest.fixture
+def ferries(tmp_path):
+    """Documents, ratings and judges of eight articles of four summaries, of which longer ones have more of the documents."""
+    words = "ferry cheap nurse night tax road school bus quick loud".split()
+    sets, scored = [], []
+    for k in range(8):
+        names = words[k:] + words[:k]
+        sets.append({"id": f"a{k}", "documents": [{"id": f"a{k}/1", "text": f"The {' '.join(names)}."}]})
+        scored += [
+            {
+                "id": f"a{k}", "summary": f"The {' '.join(names[: 2 * place])}.", "rater": f"r{rater}",
+                "dimension": "aspect coverage", "score": place + (rater + k) % 2,
+            }
+            for place in range(1, 5)
+            for rater in range(3)
+        ]  # fmt: skip
+    paths = tmp_path / "docs.jsonl", tmp_path / "scored.jsonl", tmp_path / "judges.yaml"
+    for path, records in zip(paths, (sets, scored), strict=False):
+        path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    paths[2].write_text("judges: {shared: {kind: rouge, type: rouge1, measure: fmeasure}}")
+    return paths
+
+
+NAMED = ("--dimension", "coverage=aspect coverage")
+
+
+def test_an_audit_takes_people_for_what_is_known(ferries, tmp_path):
+    documents, scored, judges = ferries
+    options = ("--judges", judges, "--purpose", "shared=coverage", "--out", tmp_path / "out")
+    done = invoked("audit-judge", documents, "--ratings", scored, *options, *NAMED)
+    assert not done.exception, done.exception
+    audit = json.loads(read_text(tmp_path / "out" / "calibration.json"))
+    assert (audit["file"], audit["n_raters"], audit["n_articles"]) == ("scored.jsonl", 3, 8)
+    # the more words of the article, the higher the score and the F1
+    assert audit["judges"][0]["own"]["within"]["value"] == pytest.approx(1.0)
+    # of faithfulness nobody said anything
+    assert audit["judges"][0]["other"]["within"]["value"] is None
+    assert "whose summaries 3 people scored" in done.output
+    assert "coverage is 'aspect coverage'" in done.output
+
+
+def test_a_judge_is_trained_on_what_people_said(ferries, tmp_path):
+    documents, scored, _ = ferries
+    trained = invoked(
+        "train-judge", documents, "--ratings", scored, "--purpose", "coverage", "--out", tmp_path / "judge", *NAMED
+    )
+    assert not trained.exception, trained.exception
+    judge = json.loads(read_text(tmp_path / "judge" / "judge.json"))
+    assert judge["figures"][0]["name"] == "combined"
+    assert judge["figures"][0]["within"]["value"] == pytest.approx(1.0)
+    # people are no judge that it has to surpass
+    assert "one rater" not in {
+        gap["other"] for gap in json.loads(read_text(tmp_path / "judge" / "training.json"))["gaps"]
+    }
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ((), "no dimension is called coverage or faithfulness.* Its dimensions are aspect coverage"),
+        (
+            ("--dimension", "aspect coverage"),
+            r"--dimension 'aspect coverage': write coverage=NAME or faithfulness=NAME",
+        ),
+        (("--dimension", "coverage=aspect coverag"), r"no such dimension; did you mean 'aspect coverage'"),
+    ],
+)
+def test_a_purpose_needs_a_dimension(ferries, tmp_path, options, message):
+    documents, scored, _ = ferries
+    done = invoked(
+        "train-judge", documents, "--ratings", scored, "--purpose", "coverage", "--out", tmp_path / "x", *options
+    )
+    with pytest.raises(EvenhandError, match=message):
+        raise done.exception
