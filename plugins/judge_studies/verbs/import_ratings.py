@@ -32,8 +32,8 @@ def summeval_op(file: File, out: Out, ratings: RatingsOut, split: Split = None, 
 def label_studio(file: File, out: Out, ratings: RatingsOut, split: Split = None, force: Force = False) -> None:
     """Label Studio's export (JSON): a task is a summary, its Rating, Number and numeric choices are scores.
 
-    A task's data name the set (id), the summary, its documents and, where there is one, the system; controls are dimensions. Marks
-    of key points are read by `evenhand human`.
+    A task's data name the set (id), the summary, its documents and, where there is one, the system; controls are dimensions.
+    Marks of key points are read by `evenhand human`.
     """
     from ..ratings.label_studio_ratings import read_label_studio_ratings
 
