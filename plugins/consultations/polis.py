@@ -14,7 +14,7 @@ from ...errors import DataError
 from ...records import Document, DocumentSet
 from ...storage import as_given, listed_lines, read_text
 from ...text.shown import shortened
-from .votes import Choice, Consultation, Vote, one_each
+from .votes import Choice, Consultation, StatementVote, one_each
 
 ATTRIBUTE = "group"
 COMMENTS, PARTICIPANTS, SUMMARY = "comments.csv", "participants-votes.csv", "summary.csv"
@@ -37,7 +37,7 @@ def read_polis(folder: Path) -> Consultation:
     if not folders:
         raise DataError(f"{folder}: has no {COMMENTS}, nor has a folder in it; give the folder of a Polis export")
     left_out: Counter[str] = Counter()
-    sets, votes = list[DocumentSet](), list[Vote]()
+    sets, votes = list[DocumentSet](), list[StatementVote]()
     for path in folders:
         groups, cast = _participants(path / PARTICIPANTS)
         documents = _statements(path / COMMENTS, groups, left_out)
@@ -50,7 +50,7 @@ def read_polis(folder: Path) -> Consultation:
         notes = {"values": {ATTRIBUTE: values}}
         sets.append(DocumentSet(id=name, topic=_topic(path / SUMMARY), documents=documents, notes=notes))
         all_votes = [
-            Vote(set_id=name, document=statement, voter=voter, group=groups[voter], vote=choice)
+            StatementVote(set_id=name, document=statement, voter=voter, group=groups[voter], vote=choice)
             for voter, statement, choice in cast
             if statement in known
         ]

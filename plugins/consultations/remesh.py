@@ -14,7 +14,7 @@ from ...errors import DataError
 from ...records import Document, DocumentSet
 from ...storage import as_given, listed_lines
 from ...text.shown import shortened
-from .votes import Choice, Consultation, Vote, one_each
+from .votes import Choice, Consultation, StatementVote, one_each
 
 ATTRIBUTE = "leaning"
 PEOPLE, TEXTS, VOTES = "people.csv", "texts.csv", "votes.csv"
@@ -75,7 +75,7 @@ def _questions(path: Path, leanings: Mapping[str, str], left_out: Counter[str]) 
 
 def _votes(
     path: Path, question_of: Mapping[str, str], leanings: Mapping[str, str], left_out: Counter[str]
-) -> list[Vote]:
+) -> list[StatementVote]:
     rows, mistakes = rows_of_form(path, ("question_id", "person", "text_id", "vote"))
     votes = []
     for line, (question_id, person, text_id, choice) in rows:
@@ -87,7 +87,7 @@ def _votes(
             left_out["votes under another question than their text's"] += 1
         else:
             group, vote = leanings.get(person), CHOICES[choice.casefold()]
-            votes.append(Vote(set_id=question_id, document=text_id, voter=person, group=group, vote=vote))
+            votes.append(StatementVote(set_id=question_id, document=text_id, voter=person, group=group, vote=vote))
     if mistakes:
         raise DataError(listed_lines(path, mistakes))
     return votes

@@ -13,7 +13,7 @@ TWICE = "votes that one person gave twice alike"
 CONTRARY = "votes of one person on one text that contradict each other"
 
 
-class Vote(Record):
+class StatementVote(Record):
     """What one person said of one statement."""
 
     set_id: Text
@@ -30,14 +30,14 @@ class Consultation:
     """Statements as document sets, and the votes on them."""
 
     sets: list[DocumentSet]
-    votes: list[Vote]
+    votes: list[StatementVote]
     # reason -> how many
     left_out: Counter[str]
 
 
-def one_each(votes: Iterable[Vote], left_out: Counter[str]) -> list[Vote]:
+def one_each(votes: Iterable[StatementVote], left_out: Counter[str]) -> list[StatementVote]:
     """The votes, one of each person on each statement; what is left out is counted, and of contradicting votes none is kept."""
-    first: dict[tuple[str, str, str], Vote] = {}
+    first: dict[tuple[str, str, str], StatementVote] = {}
     contrary = set()
     for vote in votes:
         key = vote.set_id, vote.document, vote.voter

@@ -23,7 +23,7 @@ from ....storage import file_digest, listed
 from ....text import did_you_mean, some_of
 from ....text.shown import shortened
 from .columns import Rating, ratings_of, read_rows
-from .scales import Scale, oriented, remarks
+from .scales import RatingScale, oriented, remarks
 
 SUMMARIES = "--summaries LABEL=FILE"
 
@@ -43,7 +43,7 @@ class RatingsRequest:
     # those that are taken; () takes all
     dimensions: Sequence[str] = ()
     # dimension, "" for all -> its worst and best score
-    scales: Mapping[str, Scale] = field(default_factory=dict)
+    scales: Mapping[str, RatingScale] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class RatedSummaries:
     # dimension -> -1 where the file's lower scores are better
     signs: Mapping[str, float]
     # dimension, "" for all -> its scale, where one was stated
-    scales: Mapping[str, Scale]
+    scales: Mapping[str, RatingScale]
     # what is to be known of them, a sentence each
     notes: tuple[str, ...]
 

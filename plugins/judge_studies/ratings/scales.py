@@ -25,7 +25,7 @@ REVERSED = -0.3
 FORM = re.compile(r"\s*(-?[\d.]+)\s*\.\.\s*(-?[\d.]+)\s*")
 
 
-class Scale(NamedTuple):
+class RatingScale(NamedTuple):
     """A stated scale, whose worst score may be its highest number."""
 
     worst: float
@@ -36,18 +36,18 @@ class Scale(NamedTuple):
         return min(self) <= score <= max(self)
 
 
-def scales_of(entries: Sequence[str]) -> dict[str, Scale]:
+def scales_of(entries: Sequence[str]) -> dict[str, RatingScale]:
     """Dimension, "" for all -> its scale, from "1..5" and "faithfulness=5..1", where 1 is best.
 
     Raises:
         RecipeError: an entry has another form; all are listed.
     """
-    scales, mistakes = dict[str, Scale](), []
+    scales, mistakes = dict[str, RatingScale](), []
     for entry in entries:
         dimension, _, text = entry.rpartition("=")
         match = FORM.fullmatch(text)
         try:
-            scale = Scale(float(match[1]), float(match[2])) if match else None
+            scale = RatingScale(float(match[1]), float(match[2])) if match else None
         except ValueError:
             scale = None
         if scale is None or scale.worst == scale.best:
@@ -61,7 +61,7 @@ def scales_of(entries: Sequence[str]) -> dict[str, Scale]:
     return scales
 
 
-def oriented(path: Path, ratings: Sequence[Rating], scales: Mapping[str, Scale]) -> dict[str, float]:
+def oriented(path: Path, ratings: Sequence[Rating], scales: Mapping[str, RatingScale]) -> dict[str, float]:
     """Dimension -> 1 where higher is better, -1 where lower is.
 
     Raises:
@@ -114,7 +114,7 @@ def _other_scales(path: Path, dimension: str, scored: Sequence[Rating]) -> list[
 
 
 def remarks(
-    cubes: Mapping[str, Floats], signs: Mapping[str, float], raters: Sequence[str], scales: Mapping[str, Scale]
+    cubes: Mapping[str, Floats], signs: Mapping[str, float], raters: Sequence[str], scales: Mapping[str, RatingScale]
 ) -> list[str]:
     """What readers should know of the ratings, a sentence each: scale, number of raters, raters who say nothing or the contrary.
 
@@ -152,7 +152,7 @@ def remarks(
     return sentences
 
 
-def _scale_sentence(cubes: Mapping[str, Floats], signs: Mapping[str, float], scales: Mapping[str, Scale]) -> str:
+def _scale_sentence(cubes: Mapping[str, Floats], signs: Mapping[str, float], scales: Mapping[str, RatingScale]) -> str:
     """ "Scores: from 1 to 5, higher taken to be better (faithfulness, coverage)."."""
     parts: dict[str, list[str]] = defaultdict(list)
     for dimension, sign in signs.items():

@@ -6,7 +6,7 @@ import pytest
 from evenhand.corpora import read_any
 from evenhand.errors import DataError, RecipeError
 from evenhand.plugins.judge_studies.ratings.rated import RatingsRequest, read_rated
-from evenhand.plugins.judge_studies.ratings.scales import Scale, scales_of
+from evenhand.plugins.judge_studies.ratings.scales import RatingScale, scales_of
 from evenhand.text.cells import csv_text
 
 
@@ -159,9 +159,9 @@ def test_a_system_without_a_text_is_named_with_the_remedy(read, rows):
 
 def test_scores_off_a_stated_scale_are_refused(read, rows):
     with pytest.raises(DataError, match=r"ratings\.jsonl:7: the score of 'faithfulness' is 5, off its scale 1..4"):
-        read(rows, scales={"": Scale(1, 4)})
+        read(rows, scales={"": RatingScale(1, 4)})
     with pytest.raises(DataError, match=r"--scale fairness=: no such dimension; did you mean 'faithfulness'"):
-        read(rows, scales={"fairness": Scale(1, 5)})
+        read(rows, scales={"fairness": RatingScale(1, 5)})
 
 
 def test_raters_on_different_scales_are_not_averaged(read, rows):
@@ -171,7 +171,7 @@ def test_raters_on_different_scales_are_not_averaged(read, rows):
     ):
         read(percent)
     # the user knows better
-    assert read(percent, scales={"": Scale(0, 100)}).scores["faithfulness"].max() == 80
+    assert read(percent, scales={"": RatingScale(0, 100)}).scores["faithfulness"].max() == 80
 
 
 def test_raters_who_say_nothing_or_the_contrary_are_named_and_stay(read, rows):
