@@ -121,6 +121,13 @@ def ratings_of(path: Path, rows: Sequence[RatedRow], dimensions: Sequence[str] =
                 ratings.append(_rating(place, row, columns, dimension, column or OVERALL))
             except DataError as error:
                 mistakes.append(f"{place}: {error}")
+    scored = [rating for rating in ratings if rating.score is not None]
+    if any(rating.rater for rating in scored):
+        mistakes += [
+            f"{rating.place}: column {columns['rater']!r} is empty, and other rows name a rater"
+            for rating in scored
+            if not rating.rater
+        ]
     if mistakes:
         raise DataError(listed(list(dict.fromkeys(mistakes))))
     return ratings

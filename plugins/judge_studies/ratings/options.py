@@ -134,7 +134,8 @@ def rated_of(  # noqa: PLR0913 (of a verb's options)
     from ....api.documents import load_documents
     from ....corpora.summaries import read_texts
     from ....corpora.summary_ids import Targets
-    from .rated import RatingsRequest, read_rated
+    from .articles import RatingsRequest
+    from .rated import read_rated
     from .scales import scales_of
 
     stated = scales_of(scales or ())

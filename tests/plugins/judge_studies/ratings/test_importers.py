@@ -8,8 +8,9 @@ from typer.testing import CliRunner
 from evenhand.cli.app import app
 from evenhand.corpora import read_any
 from evenhand.errors import EvenhandError
+from evenhand.plugins.judge_studies.ratings.articles import RatingsRequest
 from evenhand.plugins.judge_studies.ratings.label_studio_ratings import read_label_studio_ratings
-from evenhand.plugins.judge_studies.ratings.rated import RatingsRequest, read_rated
+from evenhand.plugins.judge_studies.ratings.rated import read_rated
 from evenhand.plugins.judge_studies.ratings.summeval_op import DIMENSIONS, read_summeval_op
 
 REVIEWS = ["Warm and light.", "Warm, but it tore."]

@@ -5,7 +5,8 @@ import pytest
 
 from evenhand.corpora import read_any
 from evenhand.errors import DataError, RecipeError
-from evenhand.plugins.judge_studies.ratings.rated import RatingsRequest, read_rated
+from evenhand.plugins.judge_studies.ratings.articles import RatingsRequest
+from evenhand.plugins.judge_studies.ratings.rated import read_rated
 from evenhand.plugins.judge_studies.ratings.scales import RatingScale, scales_of
 from evenhand.text.cells import csv_text
 
@@ -52,6 +53,17 @@ def test_the_texts_of_what_was_summarised_may_stand_with_the_ratings(written, ro
     assert rated.sets[0].passages == ("One.", "Two.")
     with pytest.raises(DataError, match=r"ratings\.jsonl:1: what was summarised is not known; give the document sets"):
         read_rated(RatingsRequest(written(rows)))
+
+
+def test_texts_of_one_set_that_differ_are_refused(written, rows):
+    texts = [{**row, "documents": ["One." if place else "Two."]} for place, row in enumerate(rows)]
+    with pytest.raises(DataError, match=r"ratings\.jsonl:1: 'few' has other documents in other rows"):
+        read_rated(RatingsRequest(written(texts)))
+
+
+def test_nobody_who_rated_anything_is_refused(read, rows):
+    with pytest.raises(DataError, match=r"ratings\.jsonl: every score is empty, so nobody rated anything"):
+        read([{**row, "score": None} for row in rows])
 
 
 def test_columns_of_dimensions_are_named_and_taken(read, rows):
@@ -113,6 +125,7 @@ def test_what_is_no_scale_is_refused(entry):
             r"ratings\.jsonl:2: 'r0' has scored 'faithfulness' of this summary already, in .*ratings\.jsonl:1",
         ),
         ({"summary": "Bad."}, r"ratings\.jsonl:1, .*ratings\.jsonl:2: 's0' has several texts of 'few'"),
+        ({"rater": ""}, r"ratings\.jsonl:2: column 'rater' is empty, and other rows name a rater"),
         ({"summary": 3}, r"ratings\.jsonl:2: column 'summary' holds 3, which is not a text"),
     ],
 )
