@@ -96,9 +96,9 @@ def read_articles(request: RatingsRequest, left_out: Counter[str]) -> list[Rated
     ratings = ratings_of(request.file, read_rows(request.file), request.dimensions)
     articles = _by_article(request, ratings)
     _refuse([mistake for article in articles for mistake in _repeated(article)])
-    mistakes: list[str] = []
+    mistakes: dict[str, list[str]] = defaultdict(list)
     whole = [_with_texts(request, article, left_out, mistakes) for article in articles]
-    _refuse(mistakes)
+    _refuse([_placed(text, places) for text, places in mistakes.items()])
     if not (rated := [article for article in whole if article.texts]):
         raise DataError(f"{request.file}: has no rated summary with a text")
     return rated
@@ -178,7 +178,7 @@ def _shown(rating: Rating) -> str:
 
 
 def _with_texts(
-    request: RatingsRequest, article: RatedArticle, left_out: Counter[str], mistakes: list[str]
+    request: RatingsRequest, article: RatedArticle, left_out: Counter[str], mistakes: dict[str, list[str]]
 ) -> RatedArticle:
     """The article with its summaries' texts and its own; what is missing is counted, or a mistake."""
     texts = {}
@@ -186,10 +186,9 @@ def _with_texts(
         text = next((rating.text for rating in ratings if rating.text), None)
         if text is None and candidate not in request.summaries:
             near = did_you_mean(candidate, request.summaries)
-            mistakes.append(
-                f"{ratings[0].place}: no text of the summary by {shortened(candidate)}{near} Add a column 'summary', or give "
-                "--summaries LABEL=FILE"
-            )
+            mistakes[
+                f"no text of the summary by {shortened(candidate)}{near} Add a column 'summary', or give --summaries LABEL=FILE"
+            ].append(ratings[0].place)
             continue
         text = (text or request.summaries[candidate].get(article.id, "")).strip()
         if text:
@@ -204,9 +203,8 @@ def _with_texts(
     else:
         passages = tuple(document.text for document in documents.documents)
     if not passages:
-        mistakes.append(
-            f"{next(article.ratings).place}: what was summarised is not known; give the document sets, or add a column "
-            "'documents' with their texts"
-        )
+        mistakes[
+            "what was summarised is not known; give the document sets, or add a column 'documents' with their texts"
+        ].append(next(article.ratings).place)
     topic = (documents.topic if documents else "") or article.set_id
     return replace(article, topic=topic, passages=passages, texts=texts)

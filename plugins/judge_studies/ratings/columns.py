@@ -216,9 +216,8 @@ def _rating(
     score = as_number(cell)
     text = row.get(columns["text"]) if columns["text"] else None
     if score is None and (isinstance(cell, bool) or _text(row, column)):
-        raise DataError(
-            f"the score of {dimension!r} is {shortened(cell)}, which is no number; leave it empty if it is not rated"
-        )
+        remedy = "write a decimal point" if "," in str(cell) else "leave it empty if it is not rated"
+        raise DataError(f"the score of {dimension!r} is {shortened(cell)}, which is no number; {remedy}")
     if text is not None and not isinstance(text, str):
         raise DataError(f"column {columns['text']!r} holds {shortened(text)}, which is not a text")
     candidate = _text(row, columns["system"]) or (text or "").strip()

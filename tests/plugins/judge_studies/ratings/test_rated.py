@@ -115,6 +115,7 @@ def test_what_is_no_scale_is_refused(entry):
     ("cells", "message"),
     [
         ({"score": "good"}, r"ratings\.jsonl:2: the score of 'faithfulness' is 'good', which is no number"),
+        ({"score": "4,5"}, r"ratings\.jsonl:2: .* is '4,5', which is no number; write a decimal point"),
         ({"score": True}, r"ratings\.jsonl:2: the score of 'faithfulness' is True"),
         ({"score": "nan"}, r"ratings\.jsonl:2: the score of 'faithfulness' is 'nan'"),
         ({"dimension": ""}, r"ratings\.jsonl:2: column 'dimension' is empty; say what was scored"),
