@@ -22,6 +22,7 @@ from ...judges.examples import JudgedPair
 from ...records import Judgement
 from ...resampling import Floats
 from ...runfolder.stages import RECORDED
+from ...text import some_of
 from .agreement import correlations, lead_over_length, winrates
 from .apart import judge_by_model
 from .benchmark_page import page
@@ -119,6 +120,7 @@ def benchmark(
     side_of = {article.id: article.side or "all" for article in sets}
     unscored = Counter((j.judge, side_of[j.request_id], j.unscored) for j in judgements if j.unscored)
     slopes = (slope_among(judge, study.lengths, study.scores(judge), study.topics, LEVEL) for judge in study.judges)
+    rows = tuple(_rows(study, ties, rated))
     result = Benchmark(
         file=file,
         digest=digest,
@@ -127,20 +129,32 @@ def benchmark(
         topics_unknown=sum(not article.topic for article in sets),
         signatures={judgement.judge: judgement.signature for judgement in judgements},
         versions=installed_versions(RECORDED),
-        rows=tuple(_rows(study, ties, rated)),
+        rows=rows,
         slopes=tuple(filter(None, slopes)),
         unscored=tuple(
             UnscoredRow(judge=judge, side=side, reason=reason, count=count)
             for (judge, side, reason), count in sorted(unscored.items())
         ),
         n_raters=len(rated.raters) if rated else None,
-        notes=rated.notes if rated else (),
+        notes=(*rated.notes, *_disagreements(rows)) if rated else (),
     )
     judges = [name for name in study.judges if name not in BASELINES]
     best = [(row.judge, attribute) for attribute in study.truths if (row := result.best(attribute, judges))]
     examples = (pair for judge, attribute in best for pair in misordered(judge, attribute, study)[:1])
     signs = rated.signs if rated else {}
     return result.model_copy(update={"examples": tuple(_as_scored(pair, signs.get(pair.measure)) for pair in examples)})
+
+
+def _disagreements(rows: Sequence[BenchmarkRow]) -> Iterator[str]:
+    """A sentence on dimensions on which people do not clearly agree among themselves, within articles."""
+    people = (row for row in rows if row.judge == ONE_RATER and row.side is None)
+    names = [
+        f"{row.attribute} (\u03c1 by article {row.within.value:.2f})"
+        for row in people
+        if row.within.value is not None and row.within.low is not None and row.within.low <= 0
+    ]
+    if names:
+        yield f"People do not clearly agree among themselves on {some_of(names)}: no judge can be chosen by that."
 
 
 def _as_scored(pair: JudgedPair, sign: float | None) -> JudgedPair:

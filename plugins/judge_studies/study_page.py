@@ -160,7 +160,7 @@ def picture(rows: Sequence[PictureRow], study: Benchmark | Calibration, title: s
     return Picture(
         name="overview",
         rows_are="judge",
-        title=f"Agreement of every judge with known truth {title}",
+        title=f"Agreement of every judge with {truth_of(study)} {title}",
         parts=(PicturePart(tuple(rows), "", 2, axis, has_zero=True),),
         keys=(*keys, f"interval: {100 * study.level:g} % interval"),
     )

@@ -59,6 +59,21 @@ def test_every_dimension_has_its_rows_and_people_stand_beside_the_judges(benchma
     assert "one rater" not in result.signatures
 
 
+def test_what_people_do_not_agree_on_is_said(ferries):
+    documents, scored, _ = ferries
+    records = [json.loads(line) for line in read_text(scored).splitlines()]
+    # each rater likes another summary
+    scattered = [
+        {**record, "score": (len(record["summary"]) * (1 + int(record["rater"][1]))) % 5} for record in records
+    ]
+    out = scored.parent / "scattered"
+    for rows, is_said in ((records, False), (scattered, True)):
+        scored.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        done = invoked("benchmark-judges", documents, "--ratings", scored, "--out", out)
+        assert not done.exception, done.exception
+        assert ("People do not clearly agree among themselves on aspect coverage" in done.output) is is_said
+
+
 def test_the_lead_over_length_takes_the_direction_that_agrees_better(benchmarked, rows):
     result, _ = benchmarked([{**row, "score": 6 - row["score"]} for row in rows])
     leads = {row.judge: row.lead for row in result.rows}
