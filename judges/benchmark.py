@@ -1,4 +1,4 @@
-"""How well judges agree with what is known of summaries: benchmark.json, as `evenhand judges benchmark` writes it."""
+"""How well judges agree with what is known of summaries, or with people: benchmark.json of `evenhand judges benchmark`."""
 
 from collections.abc import Collection
 from operator import not_
@@ -8,7 +8,7 @@ from pydantic import Field
 
 from ..config.needs import Purpose
 from ..number import Number
-from ..records import Record
+from ..records import Record, is_none
 from .examples import JudgedPair
 
 ATTRIBUTES: tuple[Purpose, ...] = ("coverage", "faithfulness")
@@ -20,7 +20,8 @@ class BenchmarkRow(Record):
     """How well a judge's scores agree with one attribute; no interval where leaving a topic out leaves a number undefined."""
 
     judge: str
-    attribute: Purpose
+    # coverage or faithfulness of controlled summaries, or a dimension on which people scored
+    attribute: str
     # None for all articles
     side: str | None
     # Spearman's correlation over all summaries, and the mean of the articles' own
@@ -35,6 +36,8 @@ class BenchmarkRow(Record):
     ties: int
     # summaries without a score, or whose attribute is undefined
     left_out: int
+    # `within` less that of length, in the direction that agrees better; None of length itself
+    lead: Number | None = Field(default=None, exclude_if=is_none)
 
 
 class UnscoredRow(Record):
@@ -66,10 +69,19 @@ class Benchmark(Record):
     slopes: tuple[Number, ...] = ()
     # judges that were not tried -> why
     not_tried: dict[str, str] = Field(default_factory=dict)
+    # people whose scores are the truth, 0 where nobody is named; None where the truth is known by construction
+    n_raters: int | None = Field(default=None, exclude_if=is_none)
+    # what is to be known of their scores, a sentence each
+    notes: tuple[str, ...] = Field(default=(), exclude_if=not_)
     # summaries that show where judges err; not in what is published
     examples: tuple[JudgedPair, ...] = Field(default=(), exclude_if=not_)
 
-    def best(self, attribute: Purpose, among: Collection[str] = ()) -> BenchmarkRow | None:
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """What summaries are known to have, in order."""
+        return tuple(dict.fromkeys(row.attribute for row in self.rows))
+
+    def best(self, attribute: str, among: Collection[str] = ()) -> BenchmarkRow | None:
         """The judge whose correlation with an attribute is the highest, over all articles; None where none has one.
 
         Args:
@@ -79,7 +91,7 @@ class Benchmark(Record):
         rows = [
             row
             for row in self.rows
-            if (row.attribute, row.side) == (attribute, None) and (not among or row.judge in among)
+            if (row.attribute, row.side) == (attribute, None) and row.judge in (among or self.signatures)
         ]
         correlated = (row for row in rows if row.pooled.value is not None)
         return max(correlated, key=lambda row: row.pooled.value or 0.0, default=None)

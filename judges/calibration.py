@@ -207,13 +207,17 @@ class Calibration(Record):
     """What was found of some judges on one file; `calibration.json`."""
 
     format: Literal["evenhand-calibration/3"] = "evenhand-calibration/3"
-    # name of the controlled file and digest of its content
+    # name of the file of controlled summaries, or of people's ratings, and digest of its content
     file: str
     digest: str
     # names of the files of people's scores
     human: tuple[str, ...] = ()
     # documents in them that are not finished
     human_left_out: NonNegativeInt = 0
+    # people whose scores are the truth, 0 where nobody is named; None where the truth is known by construction
+    n_raters: NonNegativeInt | None = Field(default=None, exclude_if=is_none)
+    # what is to be known of their scores, a sentence each
+    notes: tuple[str, ...] = Field(default=(), exclude_if=not_)
     n_articles: NonNegativeInt
     n_summaries: NonNegativeInt
     n_topics: NonNegativeInt

@@ -15,7 +15,7 @@ class JudgedText(Record):
     score: float
     # who wrote it, or what was changed
     label: str = Field(default="", exclude_if=not_)
-    # what it has of what the judge is to measure, in [0, 1]
+    # what it has of what the judge is to measure, in [0, 1], or the mean of people's scores of it
     known: float | None = Field(default=None, exclude_if=is_none)
     # its words that the article has, too
     words: tuple[str, ...] = Field(default=(), exclude_if=not_)
@@ -33,3 +33,5 @@ class JudgedPair(Record):
     # the text that is known to be better, and the one that scores higher all the same; or before and after the change
     first: JudgedText
     second: JudgedText
+    # whether what is known is people's scores, on their own scale
+    of_people: bool = Field(default=False, exclude_if=not_)

@@ -33,7 +33,7 @@ from ...evaluation.pages.words import ALL, MOST_NAMED, counted, joined
 from ...evaluation.report.checkpoint.page import page
 from ...evaluation.report.systems.words import DIRECTIONS, ROLES, judges_mean, plain_judges
 from ...evaluation.worth import known_blocks
-from ...judges.benchmark import ATTRIBUTES, Benchmark
+from ...judges.benchmark import Benchmark
 from ...judges.calibration import Worth
 from ...models.dates import undated
 from ...records import PreferencePair
@@ -239,9 +239,10 @@ def _judges(run: FinishedRun, names: Sequence[str], *, is_short: bool = False) -
         name for name in names if known and undated(known.signatures.get(name, "")) in map(undated, signatures[name])
     ]
     if known and measured:
+        truth = "known coverage and faithfulness" if known.n_raters is None else "people's scores"
         yield Prose(
-            f"How well they agree with known coverage and faithfulness, by evenhand judges benchmark on {known.file} "
-            f"({known.digest}): benchmark.json beside this card."
+            f"How well they agree with {truth}, by evenhand judges benchmark on {known.file} ({known.digest}): benchmark.json "
+            "beside this card."
         )
         yield _agreement(known, measured)
     worth = Worth(known={}, unknown=(), data=()) if run.worth is None else run.worth
@@ -271,7 +272,7 @@ def _agreement(known: Benchmark, names: Iterable[str]) -> Table:
             count(entry.articles),
         )
         for entry in known.rows
-        if entry.judge in names and entry.attribute in ATTRIBUTES
+        if entry.judge in names
     )  # fmt: skip
     heads = ("judge", "agrees with", "side", "\u03c1 by article", "winrate by article", "articles")
     return table("calibration", heads, rows)

@@ -53,8 +53,8 @@ def correlations(
 ) -> tuple[Number, Number]:
     """Correlation over all summaries, and the mean of the articles' own; `n` counts the summaries, and the articles, with one."""
     by_article, is_known = within(truths, scores, chooses=chooses), ~np.isnan(truths) & ~np.isnan(scores)
-    pooled = _jackknife(lambda rows: correlation(truths[rows], scores[rows], chooses=chooses), is_known, topics)
-    return _cut_off(pooled, is_known, -1.0), _cut_off(mean(by_article, topics).number, ~np.isnan(by_article), -1.0)
+    pooled = jackknife(lambda rows: correlation(truths[rows], scores[rows], chooses=chooses), is_known, topics)
+    return cut_off(pooled, is_known, -1.0), cut_off(mean(by_article, topics).number, ~np.isnan(by_article), -1.0)
 
 
 def lead_pooled(truths: Floats, scores: Floats, rival_scores: Floats, topics: Sequence[str]) -> Number:
@@ -64,7 +64,7 @@ def lead_pooled(truths: Floats, scores: Floats, rival_scores: Floats, topics: Se
         first, second = (correlation(truths[rows], values[rows], chooses=False) for values in (scores, rival_scores))
         return first - second
 
-    return _jackknife(gap, ~np.isnan(truths) & ~np.isnan(scores), topics)
+    return jackknife(gap, ~np.isnan(truths) & ~np.isnan(scores), topics)
 
 
 def lead_within(
@@ -75,7 +75,14 @@ def lead_within(
     return mean(gaps, topics).untested.model_copy(update={"n": int((~np.isnan(gaps)).sum())})
 
 
-def _jackknife(of: Callable[[NDArray[np.bool_]], float], is_known: NDArray[np.bool_], topics: Sequence[str]) -> Number:
+def lead_over_length(truths: Floats, scores: Floats, lengths: Floats, topics: Sequence[str]) -> Number:
+    """Mean correlation within articles less that of length, shorter first where that agrees better, of the same summaries."""
+    known_lengths = np.where(np.isnan(scores), np.nan, lengths)
+    agreement = mean(within(truths, known_lengths, chooses=False), topics).number.value or 0.0
+    return lead_within(truths, scores, known_lengths if agreement >= 0 else -known_lengths, topics)
+
+
+def jackknife(of: Callable[[NDArray[np.bool_]], float], is_known: NDArray[np.bool_], topics: Sequence[str]) -> Number:
     """A number of the articles that are kept, (articles,), by the jackknife over topics.
 
     Args:
@@ -99,7 +106,7 @@ def winrates(truths: Floats, scores: Floats, topics: Sequence[str], ties: Ties) 
     counted = pairs - tied if ties == "drop" else pairs
     rates = over(right + tied / 2 if ties == "half" else right, counted)
     by_article, of_pairs = mean(rates, topics), mean_of_cells(rates[:, None], topics, counted[:, None])
-    return _cut_off(by_article.number, counted > 0, 0.0), _cut_off(of_pairs.number, pairs, 0.0), int(tied.sum())
+    return cut_off(by_article.number, counted > 0, 0.0), cut_off(of_pairs.number, pairs, 0.0), int(tied.sum())
 
 
 def _counts(truths: Floats, scores: Floats) -> tuple[float, float, float]:
@@ -109,7 +116,7 @@ def _counts(truths: Floats, scores: Floats) -> tuple[float, float, float]:
     return (formed & (by_truth == by_score)).sum(), (formed & (by_score == 0)).sum(), formed.sum()
 
 
-def _cut_off(number: Number, counts: NDArray[Any], floor: float) -> Number:
+def cut_off(number: Number, counts: NDArray[Any], floor: float) -> Number:
     """The number with counts, its interval cut off where a correlation or a share ends, of which Student's t does not know."""
     low, high = (None if bound is None else min(1.0, max(floor, bound)) for bound in (number.low, number.high))
     return Number(value=number.value, low=low, high=high, n=int(counts.sum()), n_sets=number.n_sets)

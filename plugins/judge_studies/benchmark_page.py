@@ -1,8 +1,7 @@
-"""The benchmark of judges as a page: agreement of every judge with known coverage and faithfulness."""
+"""The benchmark of judges as a page: agreement of every judge with known coverage and faithfulness, or with people."""
 
 from collections.abc import Iterator, Sequence
 
-from ...config.needs import Purpose
 from ...evaluation.pages.blocks import (
     Block,
     Column,
@@ -31,11 +30,12 @@ from ...evaluation.pages.blocks import (
     table,
 )
 from ...evaluation.pages.words import ALL, counted, few_label, headline
-from ...judges.benchmark import ATTRIBUTES, Benchmark, BenchmarkRow
+from ...judges.benchmark import Benchmark, BenchmarkRow
 from ...judges.calibration import LENGTH
 from ...number import Number
+from .ratings.raters import ONE_RATER
 from .scoring import BASELINES
-from .study_page import not_tried, picture, study_page, texts_of
+from .study_page import not_tried, picture, study_page, texts_of, truth_of
 
 TIES = {"half": "ties count half", "wrong": "ties count as wrong", "drop": "ties are left out"}
 MEANING = {
@@ -43,29 +43,34 @@ MEANING = {
     "faithfulness": "Share of a summary's statements that its source supports, which is known of these summaries.",
 }
 
+AMONG_THEMSELVES = f"{ONE_RATER.capitalize()} is each person's scores beside the mean of the others', on average."
+
 
 def page(study: Benchmark) -> Page:
     """The benchmark as blocks."""
     judges = counted(len(study.signatures), "judge")
-    best = [(attribute, highest) for attribute in ATTRIBUTES if (highest := study.best(attribute))]
+    attributes = study.attributes
+    best = [(attribute, highest) for attribute in attributes if (highest := study.best(attribute))]
     leaders = ", ".join(f"{attribute} by {highest.judge}" for attribute, highest in best)
     with_numbers = ", ".join(f"{row.judge} with {attribute} ({_sure(row.pooled)})" for attribute, row in best)
     return study_page(
         study,
         "benchmark.json",
-        body=(*(block for attribute in ATTRIBUTES for block in agreements(study, attribute)), *_length(study)),
+        body=(*(block for attribute in attributes for block in agreements(study, attribute)), *_length(study)),
         left_out=left_out(study),
         facts=((judge, code(signature)) for judge, signature in study.signatures.items()),
         kind="benchmark of judges",
         about=about(study),
         title=f"Of {judges}, most highly correlated: {with_numbers or 'none'}; no lead over another judge is tested",
         overview=Overview(
-            headline=headline(*[f"best agreement: {leaders}"] * bool(best), f"agreement of {judges} with known truth"),
+            headline=headline(
+                *[f"best agreement: {leaders}"] * bool(best), f"agreement of {judges} with {truth_of(study)}"
+            ),
             sure="No lead tested",
             text=f"Spearman\u2019s \u03c1 over all summaries of {study.file}; length alone is among the judges.",
-            picture=agreement_picture(study, ATTRIBUTES),
+            picture=agreement_picture(study, attributes),
         ),
-        warnings=tuple(f"{name} was not tried: {reason}." for name, reason in study.not_tried.items()),
+        warnings=(*study.notes, *(f"{name} was not tried: {reason}." for name, reason in study.not_tried.items())),
         findings=(counting(study),),
     )
 
@@ -76,7 +81,7 @@ def _sure(number: Number) -> str:
     return f"\u03c1 {shown.shown}, {how_sure}"
 
 
-def agreement_picture(study: Benchmark, attributes: Sequence[Purpose]) -> Picture:
+def agreement_picture(study: Benchmark, attributes: Sequence[str]) -> Picture:
     """A row for each judge, a mark for each attribute, over all articles."""
     overall_rows = [row for row in study.rows if row.side is None and row.attribute in attributes]
     rows = [
@@ -86,7 +91,7 @@ def agreement_picture(study: Benchmark, attributes: Sequence[Purpose]) -> Pictur
                 lane(row.pooled, row.attribute, attributes.index(row.attribute), is_clear=(row.pooled.low or 0.0) > 0)
                 for row in judge_rows
             ),
-            note="no judge" if judge == LENGTH else "",
+            note={LENGTH: "no judge", ONE_RATER: "people among themselves"}.get(judge, ""),
         )
         for judge, judge_rows in grouped(overall_rows, lambda row: row.judge).items()
     ]
@@ -112,22 +117,31 @@ def counting(study: Benchmark) -> Prose:
     return Prose(
         f"{_texts(overall)}; {100 * study.level:g} % intervals by the jackknife over {over}. \u03c1 is Spearman's, over all "
         "summaries and as the mean of the articles: 1 is perfect agreement, 0 none. A winrate is the share of pairs of "
-        f"an article's summaries that a judge puts in the right order, 0.5 by chance; {TIES[study.ties]}.",
+        f"an article's summaries that a judge puts in the right order, 0.5 by chance; {TIES[study.ties]}. Less length is \u03c1 "
+        "by article less that of length, shorter first where that agrees better, not corrected for the number of judges."
+        + (f" {AMONG_THEMSELVES}" if any(row.judge == ONE_RATER for row in study.rows) else ""),
         "lead",
     )
 
 
-def agreements(study: Benchmark, attribute: Purpose) -> Iterator[Block]:
+def agreements(study: Benchmark, attribute: str) -> Iterator[Block]:
     """How well every judge agrees with one attribute, by side."""
     yield Heading(
         attribute,
-        lead=f"{MEANING[attribute]} The line in the plot is the length of a summary alone, which a judge has to surpass.",
+        lead=f"{_meaning(study, attribute)} The line in the plot is the length of a summary alone, which a judge has to surpass.",
     )
     yield Legend(((0, "\u03c1 pooled"), (None, "of the length")))
     yield _table(study, attribute)
 
 
-def _table(study: Benchmark, attribute: Purpose) -> Table:
+def _meaning(study: Benchmark, attribute: str) -> str:
+    if study.n_raters is None:
+        return MEANING[attribute]
+    people = counted(study.n_raters, "person", "people") if study.n_raters else "people who are not named"
+    return f"What {people} said of {attribute}, the mean for each summary."
+
+
+def _table(study: Benchmark, attribute: str) -> Table:
     rows = [row for row in study.rows if row.attribute == attribute]
     by_side = grouped(sorted(rows, key=lambda row: (row.side is not None, row.side or "")), lambda row: row.side)
     lengths = {row.side: row.pooled.value for row in rows if row.judge == LENGTH}
@@ -136,6 +150,7 @@ def _table(study: Benchmark, attribute: Purpose) -> Table:
         "\u03c1 pooled": lambda row: estimate(row.pooled),
         "plot": lambda row: _strip(row, lengths.get(row.side)),
         "\u03c1 by article": lambda row: estimate(row.within),
+        "less length": lambda row: estimate(row.lead or Number(), sign=True),
         "winrate by article": lambda row: estimate(row.winrate_within),
         "winrate of all pairs": lambda row: estimate(row.winrate_pooled),
         "pairs": lambda row: count(row.winrate_pooled.n),

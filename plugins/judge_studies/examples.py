@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...config.needs import Purpose
 from ...corpora.controlled import ControlledSet
 from ...fairness.content_tokens import content_tokens
 from ...judges.calibration import JudgeCalibration, Probe
@@ -47,20 +46,21 @@ class _Labelled:
     systems: tuple[str, ...] = ()
 
 
-def misordered(judge: str, purpose: Purpose, study: JudgeStudy) -> list[JudgedPair]:
+def misordered(judge: str, purpose: str, study: JudgeStudy) -> list[JudgedPair]:
     """The pairs of summaries of one article that a judge orders most clearly the wrong way round, one an article.
 
     By the difference of what is known times that of the scores, both in standard deviations; people's scores are known, too.
     """
     tables = [_Labelled(study.sets, study.truths[purpose], study.scores(judge))]
     people, scores = study.people, study.people_scores(judge)
-    if people and scores is not None:
-        tables.append(_Labelled(people.documents, people.scores[purpose], scores, people.systems))
+    of_people = people.scores.get(purpose) if people else None
+    if people and scores is not None and of_people is not None:
+        tables.append(_Labelled(people.documents, of_people, scores, people.systems))
     worst = sorted((entry for table in tables for entry in _worst(judge, purpose, table)), key=lambda entry: -entry[0])
     return [pair for _, pair in worst[:MOST_PAIRS]]
 
 
-def _worst(judge: str, purpose: Purpose, table: _Labelled) -> Iterator[tuple[float, JudgedPair]]:
+def _worst(judge: str, purpose: str, table: _Labelled) -> Iterator[tuple[float, JudgedPair]]:
     """The worst pairs of a table, with how wrong they are; none where all is in order."""
     known, scores = (np.where(np.isnan(table.truths + table.scores), np.nan, x) for x in (table.truths, table.scores))
     spreads = [float(np.nanstd(values)) if not np.isnan(values).all() else 0.0 for values in (known, scores)]

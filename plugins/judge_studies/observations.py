@@ -159,7 +159,7 @@ def _own(judge: OneJudge) -> Hypothesis:
 
 def _length_slope(judge: OneJudge) -> Hypothesis:
     """Probe: by how much scores rise with 10 % more words, given both attributes."""
-    columns = [judge.study.log_words / np.log(LONGER), *judge.study.truths.values()]
+    columns = [judge.study.log_words / np.log(LONGER), *judge.study.known_truths]
     tested = slopes(judge.plain / judge.spread, columns, judge.study.topics)[0] if judge.spread else NOTHING
     return judge.told("words", "What do 10 % more words go with, given coverage and faithfulness?", tested, judge.plain)
 
@@ -187,7 +187,7 @@ def _side_residual(judge: OneJudge) -> Hypothesis:
 
 def _residuals(judge: OneJudge) -> Floats:
     """Mean of each article's scores less what its truths explain, (articles,)."""
-    truths = list(judge.study.truths.values())
+    truths = judge.study.known_truths
     explained = [slope.number.value or 0.0 for slope in slopes(judge.plain, truths, judge.study.topics)]
     residuals = judge.plain - sum(slope * truth for slope, truth in zip(explained, truths, strict=True))
     n = (~np.isnan(residuals)).sum(axis=1)

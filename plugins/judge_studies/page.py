@@ -33,7 +33,7 @@ from ...evaluation.worth import accused_of, standing, worth_table
 from ...judges.calibration import Agreement, Calibration, JudgeCalibration
 from ...number import Number
 from ...resampling import too_few
-from .study_page import CLEAR, not_tried, picture, study_page, texts_of
+from .study_page import CLEAR, not_tried, picture, study_page, texts_of, truth_of
 
 MEANING = (
     "\u03c1 is Spearman's correlation of scores with what is known of the summaries: 1 is perfect agreement, 0 that of a coin. "
@@ -63,7 +63,7 @@ def page(audit: Calibration) -> Page:
         audit,
         "calibration.json",
         body=(
-            Heading("Agreement with known truth", lead=MEANING),
+            Heading(f"Agreement with {truth_of(audit)}", lead=MEANING),
             *_agreements(audit),
             Heading("What leads a judge astray", lead=PROBES),
             *(block for judge in audit.judges for block in _probes(judge)),
@@ -82,15 +82,22 @@ def page(audit: Calibration) -> Page:
         overview=Overview(
             headline=headline(title, f"{n_better} of {judges} above length; {n_accused} can be led astray"),
             sure=CLEAR if any(judge.has_interval for judge in audit.judges) else TOO_FEW,
-            text=f"{counted(audit.n_articles, 'article')} of {topics}, with summaries of known quality.",
+            text=f"{counted(audit.n_articles, 'article')} of {topics}, {_quality(audit)}.",
             picture=_picture(audit) if audit.judges else None,
         ),
-        warnings=tuple(_warnings(audit)),
+        warnings=(*audit.notes, *_warnings(audit)),
         findings=(
             worth_table("judges", {judge.judge: judge for judge in audit.judges}, audit.level),
             *_accusations(audit),
         ),
     )
+
+
+def _quality(audit: Calibration) -> str:
+    if audit.n_raters is None:
+        return "with summaries of known quality"
+    who = f"{counted(audit.n_raters, 'person', 'people')} scored" if audit.n_raters else "people scored"
+    return f"whose summaries {who}"
 
 
 def _title(audit: Calibration) -> str:

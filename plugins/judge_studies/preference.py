@@ -35,7 +35,7 @@ class PeoplesScores:
     # document set of each
     topics: tuple[str, ...]
     # attribute -> (documents, systems), nan where people said nothing
-    scores: Mapping[Purpose, Floats]
+    scores: Mapping[str, Floats]
     # documents that are not finished
     left_out: int = 0
 
@@ -61,7 +61,7 @@ def peoples_scores(units: Sequence[HumanUnit], own_system: str, left_out: int = 
         [human_scores(unit.annotation, system) if system in unit.summaries else None for system in systems]
         for unit in units
     ]
-    scores: dict[Purpose, Floats] = {
+    scores: dict[str, Floats] = {
         name: np.array([[getattr(cell, name, None) for cell in row] for row in rows], dtype=float)
         for name in ATTRIBUTES
     }

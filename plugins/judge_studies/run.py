@@ -30,7 +30,8 @@ from .page import page
 from .people.annotations.files import read_annotations
 from .preference import peoples_scores
 from .probes import NO_EXCHANGES, Exchanges, variants
-from .scoring import BASELINES, LabelledFile, read_labels
+from .ratings.rated import RatedSummaries
+from .scoring import BASELINES, LabelledFile, rated_labels, read_labels
 from .study import JudgeStudy
 
 # files in the output folder
@@ -72,6 +73,8 @@ class AuditRequest:
     documents: Sequence[Told] = ()
     # first articles that are taken
     limit: int | None = None
+    # what people said of summaries, of coverage and faithfulness; None where `file` has controlled sets
+    rated: RatedSummaries | None = None
 
 
 @dataclass(frozen=True)
@@ -132,7 +135,10 @@ def prepare(request: AuditRequest) -> JudgeAudit:
         RecipeError: a judge has a baseline's name and is another judge, or a purpose names no judge.
     """
     purposes = _purposes(request)
-    labels = read_labels(request.file, request.judges, request.evidence, request.limit)
+    if request.rated:
+        labels = rated_labels(request.rated.first(request.limit), request.judges)
+    else:
+        labels = read_labels(request.file, request.judges, request.evidence, request.limit)
     left_out = labels.not_tried | {
         name: f"nobody said what it is to measure: --purpose {name}=coverage, or faithfulness"
         for name in request.judges
@@ -157,7 +163,7 @@ def prepare(request: AuditRequest) -> JudgeAudit:
     if request.own:
         sheets = read_annotations(_files(request.human))
         people = peoples_scores(sheets.units, request.own, sheets.left_out.total())
-    study = JudgeStudy(labels.sets, people=people, exchanges=exchanges, asked=versions)
+    study = JudgeStudy(labels.sets, people=people, exchanges=exchanges, asked=versions, ratings=labels.ratings)
     return JudgeAudit(request, labels, study, tried, left_out)
 
 
@@ -215,6 +221,8 @@ def audit_judges(work: JudgeAudit, out: Path, say: Say | None = None) -> Calibra
             digest=work.labels.digest,
             human=tuple(path.name for path in _files(request.human)),
             human_left_out=study.people.left_out if study.people else 0,
+            n_raters=len(work.labels.rated.raters) if work.labels.rated else None,
+            notes=work.labels.rated.notes if work.labels.rated else (),
             n_articles=len(study.sets),
             n_summaries=study.n_summaries,
             n_topics=len(sources),

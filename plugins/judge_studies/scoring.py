@@ -5,7 +5,7 @@ stopped. Judges on one model are asked together, article first, and a model is c
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -21,7 +21,9 @@ from ...judges.calibration import LENGTH
 from ...judges.judge import Judge, JudgeInput
 from ...judges.python_code import source_text
 from ...records import Judgement
+from ...resampling import Floats
 from ...storage import file_digest
+from .ratings.rated import RatedSummaries
 
 # of articles that a judge was trained on
 SEEN = "the judge was trained on this article or its topic"
@@ -39,7 +41,7 @@ BASELINES: dict[str, JudgeOptions] = {
 
 @dataclass(frozen=True)
 class LabelledFile:
-    """Summaries of which coverage and faithfulness are known, and the judges that can be tried on them."""
+    """Summaries of which something is known, and the judges that can be tried on them."""
 
     # name of the file and digest of its content
     file: str
@@ -51,6 +53,13 @@ class LabelledFile:
     not_tried: dict[str, str]
     # judge -> ids of the articles that it was trained on, or on whose topic; judges that saw none are absent
     seen: dict[str, frozenset[str]]
+    # what people said of the summaries; None where coverage and faithfulness are known by construction
+    rated: RatedSummaries | None = None
+
+    @property
+    def ratings(self) -> dict[str, Floats] | None:
+        """Attribute -> the mean of people's scores, (articles, summaries); None where nobody scored."""
+        return self.rated.truths if self.rated else None
 
 
 def read_labels(
@@ -69,13 +78,26 @@ def read_labels(
         DataError: the files are wrong; all mistakes are listed.
         RecipeError: a judge has a baseline's name and is another judge.
     """
-    options = with_baselines(judges)
     sets = read_controlled(file, evidence)[:limit]
+    return _labelled(file.name, file_digest(file_of(file, CONTROLLED)), sets, judges)
+
+
+def rated_labels(rated: RatedSummaries, judges: Mapping[str, JudgeOptions]) -> LabelledFile:
+    """Summaries that people scored, and judges; nothing is asked yet.
+
+    Raises:
+        RecipeError: a judge has a baseline's name and is another judge.
+    """
+    return replace(_labelled(rated.file, rated.digest, rated.sets, judges), rated=rated)
+
+
+def _labelled(file: str, digest: str, sets: list[ControlledSet], judges: Mapping[str, JudgeOptions]) -> LabelledFile:
+    options = with_baselines(judges)
     seen = seen_articles(options, sets)
     knows_all = {name: KNOWS_ALL for name, ids in seen.items() if len(ids) == len(sets)}
     left_out = not_tried(judges) | knows_all
     tried = {name: section for name, section in options.items() if name not in left_out}
-    return LabelledFile(file.name, file_digest(file_of(file, CONTROLLED)), sets, tried, left_out, seen)
+    return LabelledFile(file, digest, sets, tried, left_out, seen)
 
 
 def with_baselines(options: Mapping[str, JudgeOptions]) -> dict[str, JudgeOptions]:

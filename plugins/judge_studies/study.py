@@ -39,6 +39,8 @@ class JudgeStudy:
     # what the variants exchange, and the sets in all variants
     exchanges: Exchanges = NO_EXCHANGES
     asked: Sequence[ControlledSet] = ()
+    # attribute -> (articles, summaries), nan for none, where people scored the summaries; None where they are controlled
+    ratings: Mapping[str, Floats] | None = None
 
     @cached_property
     def _scores(self) -> dict[str, dict[str, Scores]]:
@@ -62,12 +64,19 @@ class JudgeStudy:
         return topics_of(self.sets)
 
     @cached_property
-    def truths(self) -> dict[Purpose, Floats]:
-        """Attribute -> (articles, summaries)."""
+    def truths(self) -> dict[str, Floats]:
+        """Attribute -> (articles, summaries): known by construction, or the mean of people's scores."""
+        if self.ratings is not None:
+            return dict(self.ratings)
         return {
             name: self.table([[getattr(truth, name) for truth in article.truths] for article in self.sets])
             for name in OTHER
         }
+
+    @property
+    def known_truths(self) -> list[Floats]:
+        """The tables of attributes of which anything is known: people may have scored one alone."""
+        return [table for table in self.truths.values() if not np.isnan(table).all()]
 
     @cached_property
     def lengths(self) -> Floats:

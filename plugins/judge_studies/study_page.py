@@ -55,7 +55,7 @@ def study_page(
         of_page: the rest of `Page`.
     """
     intervals = f"{100 * study.level:g} %, Student's t by the jackknife over topics"
-    all_facts = (("controlled summaries", code(f"{study.file} {study.digest}")), *facts, ("intervals", intervals))
+    all_facts = ((_summaries(study), code(f"{study.file} {study.digest}")), *facts, ("intervals", intervals))
     footer = f"Every number on this page is in {json} beside it, every judgement in judgements.jsonl."
     sections = (
         *body,
@@ -70,6 +70,15 @@ def study_page(
     )
     first = [*changed[:1], *misordered, *changed[1:]][:MOST_EXAMPLES]
     return Page(body=sections, footer=footer, overview=replace(overview, blocks=tuple(_opened(first))), **of_page)
+
+
+def _summaries(study: Benchmark | Calibration) -> str:
+    return "controlled summaries" if study.n_raters is None else "rated summaries"
+
+
+def truth_of(study: Benchmark | Calibration) -> str:
+    """What judges agree with."""
+    return "known truth" if study.n_raters is None else "people"
 
 
 def _is_change(pair: JudgedPair) -> bool:
@@ -124,7 +133,7 @@ def _said(pair: JudgedPair, text: JudgedText) -> Iterator[str]:
     if text.label:
         yield text.label
     if text.known is not None:
-        yield f"{pair.measure} {percent(text.known, 0)}"
+        yield f"{pair.measure} {number(text.known, 1) if pair.of_people else percent(text.known, 0)}"
 
 
 def texts_of(articles: int, summaries: int) -> str:
@@ -151,7 +160,7 @@ def picture(rows: Sequence[PictureRow], study: Benchmark | Calibration, title: s
     return Picture(
         name="overview",
         rows_are="judge",
-        title=f"Agreement of every judge with known truth {title}",
+        title=f"Agreement of every judge with {truth_of(study)} {title}",
         parts=(PicturePart(tuple(rows), "", 2, axis, has_zero=True),),
         keys=(*keys, f"interval: {100 * study.level:g} % interval"),
     )

@@ -18,7 +18,8 @@ from .benchmark import SCORES, benchmark
 from .combination import COUNTED, Combination, CombinedJudge, Member, MemberAgreement, Sign, TrainedOn
 from .examples import misordered
 from .line import fit_best, leave_topic_out, moments_by_topic
-from .scoring import BASELINES, LabelledFile, has_nothing_to_judge, read_labels
+from .ratings.rated import RatedSummaries
+from .scoring import BASELINES, LabelledFile, has_nothing_to_judge, rated_labels, read_labels
 from .study import JudgeStudy
 from .training import COMBINED, FeatureTable, Training, features, gaps, terms, unseen
 from .training_page import page
@@ -51,6 +52,8 @@ class TrainingRequest:
     judges: Mapping[str, JudgeOptions]
     # feature -> sign that its coefficient is held to
     signs: Mapping[str, Sign] = field(default_factory=dict)
+    # what people said of summaries, of coverage and faithfulness; None where controlled sets are given
+    rated: RatedSummaries | None = None
 
 
 def train_judge(
@@ -78,7 +81,9 @@ def train_judge(
     """
     TRAINED_JUDGE.check(out)
     refuse_unfit(request)
-    labels = read_labels(file, request.judges, evidence)
+    labels = (
+        rated_labels(request.rated, request.judges) if request.rated else read_labels(file, request.judges, evidence)
+    )
     _refuse_trained_on(labels)
     with TRAINED_JUDGE.begun(out, (request.purpose, labels.digest, sorted(labels.judges)), say):
         training, judgements = _trained(labels, request, judge_by_model(labels.judges, labels.sets))
@@ -93,7 +98,7 @@ def _trained(
 ) -> tuple[Training, list[Judgement]]:
     """The training, and the judgements with those of lines that never saw the topic before them."""
     # the logarithm of length is a feature in its place
-    table = features(JudgeStudy(labels.sets, judgements), request.purpose, but=(LENGTH,))
+    table = features(JudgeStudy(labels.sets, judgements, ratings=labels.ratings), request.purpose, but=(LENGTH,))
     if strangers := sorted(set(request.signs) - set(table.names)):
         raise RecipeError(
             f"--monotone {strangers[0]!r} is not a feature{did_you_mean(strangers[0], table.names)} Features are "
@@ -104,9 +109,9 @@ def _trained(
     scores, penalties = leave_topic_out(table.rows, table.truths, table.topics, bounds)
     signature = f"{request.purpose}|{COMBINED} of {', '.join(table.names)}, fitted without the summary's topic"
     all_judgements = [*unseen(table, scores, labels.sets, signature), *judgements]
-    result = benchmark(labels.sets, all_judgements, file=labels.file, digest=labels.digest)
+    result = benchmark(labels.sets, all_judgements, file=labels.file, digest=labels.digest, rated=labels.rated)
     rows = {row.judge: row for row in result.rows if (row.attribute, row.side) == (request.purpose, None)}
-    rivals = _others(rows)
+    rivals = _others({name: row for name, row in rows.items() if name in result.signatures})
     figures = (rows[name] for name in (COMBINED, *rivals))
     judge = Combination(
         purpose=request.purpose,
@@ -121,7 +126,7 @@ def _trained(
         figures=tuple(MemberAgreement(name=row.judge, pooled=row.pooled, within=row.within) for row in figures),
         made_with=result.versions.get("evenhand", "unknown"),
     )
-    study = JudgeStudy(labels.sets, all_judgements)
+    study = JudgeStudy(labels.sets, all_judgements, ratings=labels.ratings)
     pairs = tuple(misordered(COMBINED, request.purpose, study))
     result = result.model_copy(update={"not_tried": labels.not_tried, "examples": pairs})
     led = gaps(study, request.purpose, rivals)

@@ -16,7 +16,6 @@ from ...evaluation.pages.blocks import (
     listing,
 )
 from ...evaluation.pages.words import counted, headline
-from ...judges.benchmark import ATTRIBUTES
 from .benchmark_page import about, agreement_picture, agreements, counting, left_out
 from .study_page import CLEAR, study_page
 from .training import COMBINED, Training
@@ -31,7 +30,7 @@ UNSEEN = (
 def page(training: Training) -> Page:
     """The training as blocks."""
     study, purpose, agreement = training.benchmark, training.judge.purpose, training.judge.figures[0]
-    attributes = sorted(ATTRIBUTES, key=lambda attribute: attribute != purpose)
+    attributes = sorted(study.attributes, key=lambda attribute: attribute != purpose)
     title = (
         f"Trained judge of {purpose}: \u03c1 {estimate(agreement.pooled).shown} on unseen topics, "
         f"{estimate(agreement.within).shown} within articles"
@@ -57,6 +56,7 @@ def page(training: Training) -> Page:
 
 
 def _warnings(training: Training) -> Iterator[str]:
+    yield from training.benchmark.notes
     if below := [gap.other for gap in training.gaps if not gap.is_above]:
         yield f"No clear gain over {', '.join(below)}: an interval of the difference includes zero or lies below it."
     if unknown := training.benchmark.topics_unknown:

@@ -7,15 +7,24 @@ import typer
 
 from ....cli import completion
 from ....cli.door import Verb
-from ....cli.inputs import Evidence, Sets, named_values, refuse_unknown_judges, single_keys
+from ....cli.inputs import Evidence, named_values, refuse_unknown_judges, single_keys
 from ....cli.terminal import say, show_page
 from ....errors import EvenhandError, RecipeError
+from ..ratings.options import (
+    Attribute,
+    PurposeDimensions,
+    RatedTexts,
+    Ratings,
+    Scales,
+    SetsOrDocuments,
+    purposes_of,
+    rated_of,
+)
 
 EXAMPLE = "Example: evenhand judges audit sample --judges quickstart --out runs/audit-judge"
 
 
 def audit_judge(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has options)
-    sets: Sets,
     judges: Annotated[
         Path,
         typer.Option(
@@ -23,6 +32,7 @@ def audit_judge(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it 
             autocompletion=completion.recipes,
         ),
     ],
+    sets: SetsOrDocuments = None,
     out: Annotated[
         Path,
         typer.Option(
@@ -41,6 +51,11 @@ def audit_judge(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it 
         ),
     ] = None,
     evidence: Evidence = None,
+    ratings: Ratings = None,
+    dimension: PurposeDimensions = None,
+    scale: Scales = None,
+    summaries: RatedTexts = None,
+    attribute: Attribute = None,
     human: Annotated[
         list[Path] | None,
         typer.Option(
@@ -62,7 +77,7 @@ def audit_judge(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it 
     limit: Annotated[int | None, typer.Option(min=1, help="Only this many articles, from the first.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be asked; ask nothing.")] = False,
 ) -> None:
-    """Audit judges before they reward, report or gate: agreement with known truth, compared with length, and faults.
+    """Audit judges before they reward, report or gate: agreement with known truth or people, beside length, and faults.
 
     Probes: repeated sentences, instructions in the text, whose name it bears, names and words of the sides exchanged, what comes
     first, the judge's own writing, the other attribute, ROUGE, and whether it agrees alike by side, length and topic. What could
@@ -78,8 +93,19 @@ def audit_judge(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it 
 
     sections = load_judges(judges)
     refuse_unknown_judges(judge or (), sections)
+    names = purposes_of(dimension)
+    rated = rated_of(
+        sets,
+        ratings,
+        attribute=attribute,
+        summaries=summaries,
+        dimensions=[*names.values()],
+        scales=scale,
+        evidence=evidence,
+    )
     request = AuditRequest(
-        file=sets,
+        file=ratings or sets or Path(),
+        rated=rated.for_purposes(names) if rated else None,
         judges={name: sections[name] for name in judge or sections},
         evidence=evidence,
         purposes=named_values("--purpose", purpose, ATTRIBUTES),

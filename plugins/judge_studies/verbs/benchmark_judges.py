@@ -7,15 +7,16 @@ import typer
 
 from ....cli import completion
 from ....cli.door import Verb
-from ....cli.inputs import Evidence, Sets
+from ....cli.inputs import Evidence
 from ....cli.terminal import say, show_page
 from ....config.recipe_file import load_judges
+from ..ratings.options import Attribute, Dimensions, RatedTexts, Ratings, Scales, SetsOrDocuments, rated_of
 
 EXAMPLE = "Example: evenhand judges benchmark sample --judges quickstart"
 
 
-def benchmark_judges(
-    file: Sets,
+def benchmark_judges(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has options)
+    file: SetsOrDocuments = None,
     judges: Annotated[
         Path | None,
         typer.Option(
@@ -30,20 +31,30 @@ def benchmark_judges(
     ties: Annotated[
         Literal["half", "wrong", "drop"], typer.Option(help="What a pair counts that a judge scores alike.")
     ] = "half",
+    ratings: Ratings = None,
+    dimension: Dimensions = None,
+    scale: Scales = None,
+    summaries: RatedTexts = None,
+    attribute: Attribute = None,
 ) -> None:
-    """Compare judges, ROUGE and length with known coverage and faithfulness: correlation and winrate with intervals.
+    """Compare judges, ROUGE and length with known coverage and faithfulness, or with people: correlation and winrate.
 
-    Start with what is bundled: evenhand judges benchmark sample
+    Start with what is bundled: evenhand judges benchmark sample. With --ratings the truth is what people said of summaries, each
+    dimension by itself, and how far people agree among themselves stands beside the judges.
     """
     from ....evaluation.pages.write import PAGE
     from ....judges import try_judges
-    from ..benchmark import benchmark_judges as benchmark
+    from ..benchmark import benchmark_labels
     from ..benchmark_page import page
+    from ..scoring import rated_labels, read_labels
 
     named = load_judges(judges) if judges else {}
+    rated = rated_of(
+        file, ratings, attribute=attribute, summaries=summaries, dimensions=dimension, scales=scale, evidence=evidence
+    )
     try_judges(named)
-    found = benchmark(file, named, out, ties, evidence=evidence, say=say)
-    show_page(page(found))
+    labels = rated_labels(rated, named) if rated else read_labels(file or Path(), named, evidence)
+    show_page(page(benchmark_labels(labels, out, ties, say=say)))
     say(f"report: {out / PAGE}")
 
 

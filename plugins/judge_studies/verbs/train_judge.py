@@ -7,10 +7,20 @@ import typer
 
 from ....cli import completion
 from ....cli.door import Verb
-from ....cli.inputs import Evidence, Sets, named_values, refuse_unknown_judges, single_keys
+from ....cli.inputs import Evidence, named_values, refuse_unknown_judges, single_keys
 from ....cli.terminal import say, show_page
 from ....config.recipe_file import load_judges
 from ....errors import RecipeError
+from ..ratings.options import (
+    Attribute,
+    PurposeDimensions,
+    RatedTexts,
+    Ratings,
+    Scales,
+    SetsOrDocuments,
+    purposes_of,
+    rated_of,
+)
 
 if TYPE_CHECKING:
     from ..combination import Sign
@@ -19,9 +29,9 @@ EXAMPLE = "Example: evenhand judges train sample --purpose coverage --out runs/j
 
 
 def train_judge(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has options)
-    file: Sets,
     purpose: Annotated[Literal["coverage", "faithfulness"], typer.Option(help="What the judge is to measure.")],
     out: Annotated[Path, typer.Option(help="Folder for judge.json, the page, training.json and judgements.jsonl.")],
+    file: SetsOrDocuments = None,
     judges: Annotated[
         Path | None,
         typer.Option(
@@ -41,8 +51,13 @@ def train_judge(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it 
         ),
     ] = None,
     evidence: Evidence = None,
+    ratings: Ratings = None,
+    dimension: PurposeDimensions = None,
+    scale: Scales = None,
+    summaries: RatedTexts = None,
+    attribute: Attribute = None,
 ) -> None:
-    """Combine judges by what is known of controlled summaries: a judge of kind combined, tried on topics that it never saw."""
+    """Combine judges by what is known of summaries, or by what people said: a judge of kind combined, tried on unseen topics."""
     sections = load_judges(judges) if judges else {}
     if judge and judges is None:
         raise RecipeError("--judge takes some of the judges of a recipe; name the recipe with --judges RECIPE")
@@ -54,8 +69,19 @@ def train_judge(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it 
     from ..train_judge import train_judge as train
     from ..training_page import page
 
+    purposes = purposes_of(dimension)
+    rated = rated_of(
+        file,
+        ratings,
+        attribute=attribute,
+        summaries=summaries,
+        dimensions=[*purposes.values()],
+        scales=scale,
+        evidence=evidence,
+    )
     members = {name: section for name, section in sections.items() if not judge or name in judge}
-    training = train(file, TrainingRequest(purpose, members, signs), out, evidence=evidence, say=say)
+    request = TrainingRequest(purpose, members, signs, rated.for_purposes(purposes) if rated else None)
+    training = train(file or Path(), request, out, evidence=evidence, say=say)
     show_page(page(training))
     say(f"judge: {{kind: combined, file: {out / JUDGE}}}")
     say(f"report: {out / PAGE}")

@@ -163,6 +163,17 @@ def calibration(signature: str) -> Benchmark:
     )  # fmt: skip
 
 
+def test_agreement_with_people_is_called_so(run_folder: Path, tmp_path: Path):
+    known = calibration(read_run(run_folder).signatures["overlap"][0])
+    row = known.rows[0].model_copy(update={"attribute": "fluency"})
+    path = tmp_path / "benchmark.json"
+    path.write_text(known.model_copy(update={"rows": (row,), "n_raters": 3}).model_dump_json())
+    write_cards(read_run(run_folder, path), UNSAID)
+    model, _ = written(run_folder)
+    assert "How well they agree with people's scores, by evenhand benchmark-judges on controlled.jsonl" in model
+    assert "| overlap | fluency | all |" in model
+
+
 def test_a_judge_is_worth_what_was_measured_of_that_very_judge(run_folder: Path, tmp_path: Path):
     plain, _ = written(run_folder)
     assert "No calibration is known of overlap and fit" in plain

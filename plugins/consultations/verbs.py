@@ -1,0 +1,80 @@
+"""`evenhand import polis` and `remesh`: statements become document sets, and the votes on them are kept beside."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ...cli.door import Verb
+from ...cli.outputs import refuse_outputs, refuse_replaced
+from ...cli.set_files import Force, Out, Split, reading, say_left_out, write_sets
+from ...cli.terminal import say
+
+if TYPE_CHECKING:
+    from .votes import Consultation
+
+Votes = Annotated[
+    Path | None,
+    typer.Option(help="JSON-lines file (.jsonl) for the votes, each with the voter's group. Default: none."),
+]
+
+
+def polis(
+    folder: Annotated[
+        Path, typer.Argument(help="Folder of an export: comments.csv and participants-votes.csv, or such folders.")
+    ],
+    out: Out,
+    votes: Votes = None,
+    split: Split = None,
+    force: Force = False,
+) -> None:
+    """Polis's export: a conversation is a set, and the attribute "group" is the opinion group of a statement's author."""
+    from .polis import read_polis
+
+    _import(read_polis, folder, out, votes, split, force=force)
+
+
+def remesh(
+    folder: Annotated[Path, typer.Argument(help="Folder with people.csv, texts.csv and votes.csv.")],
+    out: Out,
+    votes: Votes = None,
+    split: Split = None,
+    force: Force = False,
+) -> None:
+    """Remesh's dialogues, as "polarized issues" has them: texts on a question are a set, "leaning" is their authors'."""
+    from .remesh import read_remesh
+
+    _import(read_remesh, folder, out, votes, split, force=force)
+
+
+def _import(
+    read: "Callable[[Path], Consultation]",
+    folder: Path,
+    out: Path,
+    votes: Path | None,
+    split: str | None,
+    *,
+    force: bool,
+) -> None:
+    """Write the document sets of a consultation, and its votes where a file is named for them."""
+    from ...storage import write_jsonl
+
+    if votes is not None:
+        refuse_outputs(votes, ".jsonl", [folder, out])
+        if not force:
+            refuse_replaced(votes)
+    with reading(folder, out, force=force):
+        consultation = read(folder)
+    if votes is not None:
+        write_jsonl(votes, consultation.votes)
+        say(f"{votes}: {len(consultation.votes):,} votes")
+    n = sum(len(documents.documents) for documents in consultation.sets)
+    write_sets(out, consultation.sets, f"{n:,} statements", split=split)
+    say_left_out(consultation.left_out)
+
+
+POLIS = Verb(
+    polis, epilog="Example: evenhand import polis brexit-consensus --out brexit.jsonl --votes brexit-votes.jsonl"
+)
+REMESH = Verb(remesh, epilog="Example: evenhand import remesh polarized-issues --out issues.jsonl --votes votes.jsonl")

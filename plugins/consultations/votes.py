@@ -1,0 +1,51 @@
+"""What an importer of a consultation gives: document sets whose documents are statements, and the votes on these."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from ...records import DocumentSet, Record, Text
+
+# disagrees, passes, agrees
+Choice = Literal[-1, 0, 1]
+TWICE = "votes that one person gave twice alike"
+CONTRARY = "votes of one person on one text that contradict each other"
+
+
+class StatementVote(Record):
+    """What one person said of one statement."""
+
+    set_id: Text
+    # id of the statement among the documents of the set
+    document: Text
+    voter: Text
+    # of the voter; None where it is not known
+    group: str | None
+    vote: Choice
+
+
+@dataclass(frozen=True)
+class Consultation:
+    """Statements as document sets, and the votes on them."""
+
+    sets: list[DocumentSet]
+    votes: list[StatementVote]
+    # reason -> how many
+    left_out: Counter[str]
+
+
+def one_each(votes: Iterable[StatementVote], left_out: Counter[str]) -> list[StatementVote]:
+    """The votes, one of each person on each statement; what is left out is counted, and of contradicting votes none is kept."""
+    first: dict[tuple[str, str, str], StatementVote] = {}
+    contrary = set()
+    for vote in votes:
+        key = vote.set_id, vote.document, vote.voter
+        earlier = first.setdefault(key, vote)
+        if earlier is vote:
+            continue
+        left_out[TWICE if earlier.vote == vote.vote else CONTRARY] += 1
+        if earlier.vote != vote.vote and key not in contrary:
+            contrary.add(key)
+            left_out[CONTRARY] += 1
+    return [vote for key, vote in first.items() if key not in contrary]
