@@ -52,25 +52,12 @@ def use_packed_attention(model: Any, attention: str | None = None) -> None:
     """
     from transformers import AttentionInterface
 
-    kind, attention = model.config.model_type, attention or model.config._attn_implementation
-    if kind not in FAMILIES:
-        raise RecipeError(
-            f"key 'model.name': shared-prefix DPO does not know the attention of {kind!r} models; it knows "
-            f"{', '.join(FAMILIES)}. Write train.trainer: pairwise for this model"
-        )
-    rope = global_rope(model.config)
-    if rope:
-        raise RecipeError(
-            f"key 'model.name': its rotary embedding ({rope}) depends on the longest sequence of a batch, so that requests "
-            "cannot share a pass. Write train.trainer: pairwise for this model"
-        )
+    attention = attention or model.config._attn_implementation
+    if refusal := packing_refusal(model, attention):
+        key, reason = refusal
+        raise RecipeError(f"key '{key}': {reason}; or write train.trainer: pairwise")
     if attention in PACKED.values():
         return
-    if attention not in PACKED:
-        raise RecipeError(
-            f"key 'model.attn_implementation': {attention!r} cannot keep the candidates of a prompt from seeing each other; "
-            f"write one of {', '.join(PACKED)}, or train.trainer: pairwise"
-        )
     function: Any = {"sdpa": sdpa, "flex_attention": flex}.get(attention)
     if attention in VARLEN_ATTENTION:
         function = partial(varlen_attention, kernel=open_kernel(attention, model.config))
@@ -78,6 +65,30 @@ def use_packed_attention(model: Any, attention: str | None = None) -> None:
         refuse_cpu(attention, use_cpu=os.environ.get("ACCELERATE_USE_CPU", "").lower() == "true")
     AttentionInterface.register(PACKED[attention], function)
     model.set_attn_implementation(PACKED[attention])
+
+
+def packing_refusal(model: Any, attention: str) -> tuple[str, str] | None:
+    """Why a model cannot attend within packed sequences, behind the recipe's key that it is about; None where it can.
+
+    Args:
+        model: a causal language model, before any adapter wraps it.
+        attention: the attention that it is to have, one of `PACKED` or of its values.
+    """
+    kind, rope = model.config.model_type, global_rope(model.config)
+    if kind not in FAMILIES:
+        return "model.name", (
+            f"shared-prefix DPO does not know the attention of {kind!r} models; take one of {', '.join(FAMILIES)}"
+        )
+    if rope:
+        return "model.name", (
+            f"its rotary embedding ({rope}) depends on the longest sequence of a batch, so that requests cannot share a "
+            "pass; take another model"
+        )
+    if attention not in PACKED and attention not in PACKED.values():
+        return "model.attn_implementation", (
+            f"{attention!r} cannot keep the candidates of a prompt from seeing each other; write one of {', '.join(PACKED)}"
+        )
+    return None
 
 
 def refuse_cpu(attention: str, *, use_cpu: bool) -> None:

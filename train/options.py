@@ -195,7 +195,7 @@ def trainer_config(recipe: Recipe, round_name: str, seed: int, checkpoints: Path
     if wrong:
         raise RecipeError(listed(wrong))
     if options.get("use_liger_kernel"):
-        _refuse_liger(use_cpu=use_cpu)
+        refuse_liger("key 'trainer.use_liger_kernel'", use_cpu=use_cpu)
     # an accelerate configuration that asks for bf16 would win over a float32 recipe
     os.environ["ACCELERATE_MIXED_PRECISION"] = "bf16" if options["bf16"] else "fp16" if options["fp16"] else "no"
     try:
@@ -204,9 +204,17 @@ def trainer_config(recipe: Recipe, round_name: str, seed: int, checkpoints: Path
         raise RecipeError(f"section 'trainer': TRL refuses it: {error}") from error
 
 
-def _refuse_liger(*, use_cpu: bool) -> None:
-    """Refuse Liger's layer kernels where they cannot run; transformers would do so when the model is loaded."""
-    key = "key 'trainer.use_liger_kernel'"
+def refuse_liger(key: str, *, use_cpu: bool) -> None:
+    """Refuse Liger's layer kernels where they cannot run; transformers would do so when the model is loaded.
+
+    Args:
+        key: what asks for them.
+        use_cpu: the training runs on the CPU.
+
+    Raises:
+        RecipeError: it does.
+        MissingExtra: liger_kernel is not installed.
+    """
     need("liger_kernel", key)
     if use_cpu:
         raise RecipeError(f"{key}: Liger's kernels run on a GPU alone; leave it out here")

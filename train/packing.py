@@ -129,21 +129,13 @@ class PackingCollator:
             slots: (pairs, 4, slots), only where the rows have them; an array, because DeepSpeed would round a tensor.
             ref_chosen_logps, ref_rejected_logps: (pairs,), only where the rows have them.
         """
-        passes, places = self._passes(groups)
-        drawn = [
-            (group["prompt_ids"][-1], group["candidate_ids"][place], places[number, place])
+        sides = [
+            (number, place)
             for side in ("chosen", "rejected")
             for number, group in enumerate(groups)
             for place in group[side]
         ]
-        n_scored = sum(len(tensors["scored"]) for tensors in passes)
-        batch: dict[str, Any] = {
-            "input_ids": _padded([[head, *ids] for head, ids, _ in drawn], self.pad_token_id),
-            "completion_mask": _padded([[0] + [1] * len(ids) for _, ids, _ in drawn], 0),
-            "attention_mask": torch.ones(sum(tensors["n_tokens"] for tensors in passes), dtype=torch.long),
-            "passes": passes,
-            "rows": _padded([list(range(first, first + len(ids))) for _, ids, first in drawn], n_scored),
-        }
+        batch = self.pack(groups, sides)
         weights = torch.tensor([weight for group in groups for weight in group["weights"]])
         if bool((weights != 1).any()):
             batch["weights"] = weights
@@ -153,6 +145,27 @@ class PackingCollator:
             if name in groups[0]:
                 batch[name] = torch.tensor([logp for group in groups for logp in group[name]])
         return batch
+
+    def pack(self, groups: Sequence[Mapping[str, Any]], sides: Sequence[tuple[int, int]]) -> dict[str, Any]:
+        """What is the same for all batches.
+
+        Args:
+            groups: prompts with their candidates, `prompt_ids` and `candidate_ids`.
+            sides: group and candidate of each row of TRL's, those of the chosen summaries before those of the rejected ones.
+        """
+        passes, places = self._passes(groups)
+        drawn = [
+            (groups[number]["prompt_ids"][-1], groups[number]["candidate_ids"][place], places[number, place])
+            for number, place in sides
+        ]
+        n_scored = sum(len(tensors["scored"]) for tensors in passes)
+        return {
+            "input_ids": _padded([[head, *ids] for head, ids, _ in drawn], self.pad_token_id),
+            "completion_mask": _padded([[0] + [1] * len(ids) for _, ids, _ in drawn], 0),
+            "attention_mask": torch.ones(sum(tensors["n_tokens"] for tensors in passes), dtype=torch.long),
+            "passes": passes,
+            "rows": _padded([list(range(first, first + len(ids))) for _, ids, first in drawn], n_scored),
+        }
 
     def _passes(self, groups: Sequence[Mapping[str, Any]]) -> tuple[list[dict[str, Any]], dict[tuple[int, int], int]]:
         """The passes, and the first scored position of each (group, candidate) over all passes."""

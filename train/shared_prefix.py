@@ -39,10 +39,40 @@ class Unrounded(_Trainer):  # type: ignore[misc]
 
 def shared_prefix_trainer() -> "type[SharedPrefix]":
     """TRL's DPOTrainer with `SharedPrefix` mixed in."""
-    return type("SharedPrefixDPOTrainer", (SharedPrefix, need("trl", "training").DPOTrainer), {})
+    return type("GroupDPOTrainer", (SharedPrefix, need("trl", "training").DPOTrainer), {})
 
 
-class SharedPrefix(Unrounded):
+class Packed(Unrounded):
+    """Transformers' trainer, whose batches have packed sequences."""
+
+    def _add_packed_forward(self, model: Any) -> dict[str, Any]:
+        """Let a model take the batches; what `attention_check.settle_attention` says of its kernel."""
+        from .attention_check import settle_attention
+        from .packed_forward import add_packed_forward
+
+        record = settle_attention(model, self.accelerator)
+        # ZeRO-3 gives up a weight between its use and the way back, which running a pass again does not bear
+        add_packed_forward(model, equal=self.is_fsdp_enabled or self._is_zero3, again=not self._is_zero3)
+        return record
+
+    @property
+    def _is_zero3(self) -> bool:
+        plugin = self.args.deepspeed_plugin
+        return plugin is not None and plugin.zero_stage == 3
+
+    def training_step(self, model: Any, inputs: Any, *further: Any) -> Any:
+        """TRL's; afterwards the masks of the batch are let go, which transformers keeps until the optimiser's step."""
+        loss = super().training_step(model, inputs, *further)
+        for tensors in inputs["passes"]:
+            tensors["layout"].memo.clear()
+        return loss
+
+    def floating_point_ops(self, inputs: Any) -> Any:
+        """transformers' estimate, for the tokens that run through the model."""
+        return super().floating_point_ops({self.model.main_input_name: inputs["attention_mask"]})
+
+
+class SharedPrefix(Packed):
     """What differs from DPOTrainer.
 
     The model must attend within packed sequences (`attention.use_packed_attention`), the data collator must be a
@@ -97,12 +127,7 @@ class SharedPrefix(Unrounded):
     def _use_packed_forward(self) -> None:
         model = self.accelerator.unwrap_model(self.model).get_base_model()
         if not getattr(model, "runs_packed", False):
-            from .attention_check import settle_attention
-            from .packed_forward import add_packed_forward
-
-            self.attention = settle_attention(model, self.accelerator)
-            # ZeRO-3 gives up a weight between its use and the way back, which running a pass again does not bear
-            add_packed_forward(model, equal=self.is_fsdp_enabled or self._is_zero3, again=not self._is_zero3)
+            self.attention = self._add_packed_forward(model)
 
     def _refuse_passes_in_a_row(self) -> None:
         reentrant = (self.args.gradient_checkpointing_kwargs or {}).get("use_reentrant")
@@ -110,11 +135,6 @@ class SharedPrefix(Unrounded):
         if shared and self.args.gradient_checkpointing and reentrant:
             largest = self._get_train_sampler().most_tokens(math.ceil(self.args.num_train_epochs))
             refuse_passes(largest, self.data_collator.max_tokens, is_zero3=self._is_zero3)
-
-    @property
-    def _is_zero3(self) -> bool:
-        plugin = self.args.deepspeed_plugin
-        return plugin is not None and plugin.zero_stage == 3
 
     def _prepare_dataset(self, dataset: Any, *_: Any) -> Any:
         return dataset
@@ -232,17 +252,6 @@ class SharedPrefix(Unrounded):
                 logged = self._metrics["train"][f"fairness/{name}_{side}"]
                 logged.append(self.accelerator.gather(values).mean().item())
         return losses.mean() if self.state.global_step else loss
-
-    def training_step(self, model: Any, inputs: Any, *further: Any) -> Any:
-        """TRL's; afterwards the masks of the batch are let go, which transformers keeps until the optimiser's step."""
-        loss = super().training_step(model, inputs, *further)
-        for tensors in inputs["passes"]:
-            tensors["layout"].memo.clear()
-        return loss
-
-    def floating_point_ops(self, inputs: Any) -> Any:
-        """transformers' estimate, for the tokens that run through the model."""
-        return super().floating_point_ops({self.model.main_input_name: inputs["attention_mask"]})
 
 
 def refuse_weights(loss_types: Sequence[str]) -> None:

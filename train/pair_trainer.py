@@ -1,0 +1,231 @@
+"""A drop-in for `trl.DPOTrainer`: the same script, pairs, steps and losses, and each prompt of a micro-batch run once.
+
+TRL tokenises, samples, cuts and logs; the collator packs what it is handed. So a stock script changed in its import line takes
+the same steps. `group_by_prompt` lets pairs of one prompt meet in a micro-batch, where sharing pays most.
+"""
+
+import contextlib
+import inspect
+import logging
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import torch
+from accelerate.utils import is_peft_model
+from torch.utils.data import Sampler
+from trl import DPOTrainer
+from trl.trainer.dpo_trainer import DataCollatorForPreference
+
+from ..errors import DataError, ModelError, RecipeError
+from ..storage import listed
+from ..text.shown import shortened
+from .attention import packing_refusal, use_packed_attention
+from .options import refuse_liger
+from .pair_collator import PairCollator
+from .shared_prefix import Packed
+
+log = logging.getLogger(__name__)
+
+NAME = "SharedPrefixDPOTrainer"
+# arguments of DPOConfig that a packed sequence cannot have -> the values that ask for nothing, and why
+REFUSED_ARGUMENTS: dict[str, tuple[tuple[Any, ...], str]] = {
+    "padding_free": ((False, None), "packed sequences have no padding; leave it out"),
+    "torch_compile": ((False, None), "a packed sequence has a shape of its own, and Dynamo gives up after eight; leave it out"),
+    "neftune_noise_alpha": ((None, 0), "its noise depends on a row's length, which packing changes; leave it out"),
+    "include_num_input_tokens_seen": (
+        (False, None, "no"), "it would count other tokens than those that run, which num_tokens counts; leave it out",
+    ),
+}  # fmt: skip
+
+
+class SharedPrefixDPOTrainer(Packed, DPOTrainer):  # type: ignore[misc]
+    """`trl.DPOTrainer`, which runs each prompt of a micro-batch once."""
+
+    def __init__(
+        self, *arguments: Any, group_by_prompt: bool = False, attention: str | None = None, **options: Any
+    ) -> None:
+        """See `DPOTrainer`, whose arguments this takes.
+
+        Args:
+            arguments: those of DPOTrainer.
+            group_by_prompt: pairs of one prompt follow each other in every epoch, prompts in random order; False keeps TRL's
+                order of pairs, and its losses.
+            attention: how packed sequences attend, as `model.attn_implementation` of a recipe; None for what the model has.
+            options: those of DPOTrainer.
+
+        Raises:
+            RecipeError: what is asked for cannot be had with packed sequences; all of it is listed.
+            DataError: the rows are no pairs.
+        """
+        values = inspect.signature(DPOTrainer.__init__).bind(self, *arguments, **options).arguments
+        _refuse(values, group_by_prompt=group_by_prompt)
+        if values.get("train_dataset") is not None:
+            _refuse_rows(values["train_dataset"], "train")
+        self._group_by_prompt, self._attention = group_by_prompt, attention
+        # configuration of policy and reference, and the name of its packed attention
+        self._attentions: list[tuple[Any, str]] = []
+        super().__init__(*arguments, **options)
+        if self.aux_loss_enabled:
+            raise RecipeError(
+                f"{NAME}: the auxiliary loss of experts would be made of other tokens than with DPOTrainer, which runs a prompt "
+                "twice for each pair; write router_aux_loss_coef=0.0, or use trl.DPOTrainer"
+            )
+        self._pack()
+
+    def _pack(self) -> None:
+        """Policy, reference and collator take packed sequences from here on."""
+        if self._attentions:
+            return
+        for model in filter(None, (self.model, self.ref_model)):
+            plain = self.accelerator.unwrap_model(model)
+            base = plain.get_base_model() if is_peft_model(plain) else plain
+            usual = base.config._attn_implementation
+            if refusal := packing_refusal(base, self._attention or usual):
+                raise ModelError(f"{NAME}: {refusal[1]}; or use trl.DPOTrainer")
+            use_packed_attention(base, self._attention)
+            self._add_packed_forward(base)
+            self._attentions.append((base.config, base.config._attn_implementation))
+            base.config._attn_implementation = usual
+        trl = self.data_collator
+        self.data_collator = PairCollator(trl.pad_token_id, trl.max_length, trl.truncation_mode, trl.pad_to_multiple_of)
+
+    @contextlib.contextmanager
+    def _packed(self) -> Iterator[None]:
+        """Within it, the models attend within packed sequences; outside as they were opened, so that they can generate."""
+        usual = [config._attn_implementation for config, _ in self._attentions]
+        for config, packed in self._attentions:
+            config._attn_implementation = packed
+        try:
+            yield
+        finally:
+            for (config, _), attention in zip(self._attentions, usual, strict=True):
+                config._attn_implementation = attention
+
+    def _prepare_dataset(self, dataset: Any, processing_class: Any, args: Any, dataset_name: str) -> Any:
+        _refuse_rows(dataset, dataset_name)
+        prepared = super()._prepare_dataset(dataset, processing_class, args, dataset_name)
+        if hasattr(prepared, "__len__"):
+            _tell(prepared, dataset_name)
+        return prepared
+
+    def _precompute_ref_logps(self, dataset: Any, name: str, batch_size: int) -> Any:
+        self._pack()
+        with self._packed():
+            return super()._precompute_ref_logps(dataset, name, batch_size)
+
+    def _get_train_sampler(self, train_dataset: Any = None) -> Any:
+        rows = self.train_dataset if train_dataset is None else train_dataset
+        if not self._group_by_prompt:
+            return super()._get_train_sampler(train_dataset)
+        seed = self.args.seed if self.args.data_seed is None else self.args.data_seed
+        return PromptSampler(rows["prompt_ids"], seed, self)
+
+    def compute_loss(
+        self, model: Any, inputs: Any, return_outputs: bool = False, num_items_in_batch: Any = None
+    ) -> Any:
+        """TRL's.
+
+        Raises:
+            RecipeError: logits are asked for, which nothing makes.
+        """
+        if return_outputs:
+            raise RecipeError(
+                f"{NAME}: packed sequences make no logits; write prediction_loss_only=True in DPOConfig, or use trl.DPOTrainer"
+            )
+        with self._packed():
+            return super().compute_loss(model, inputs, return_outputs, num_items_in_batch)
+
+    def training_step(self, *arguments: Any) -> Any:
+        """TRL's; layers that are run again on the way back attend as on the way there."""
+        with self._packed():
+            return super().training_step(*arguments)
+
+
+class PromptSampler(Sampler[int]):
+    """Row numbers of an epoch: the pairs of a prompt one after another, prompts in an order of the epoch's own."""
+
+    def __init__(self, prompts: Sequence[Sequence[int]], seed: int, trainer: Any) -> None:
+        """See the class.
+
+        Args:
+            prompts: tokens of each row's prompt.
+            seed: of the order.
+            trainer: tells the number of the epoch that begins.
+        """
+        places: dict[tuple[int, ...], list[int]] = {}
+        for place, prompt in enumerate(prompts):
+            places.setdefault(tuple(prompt), []).append(place)
+        self._rows, self._length = list(places.values()), len(prompts)
+        self._seed, self._trainer = seed, trainer
+
+    def __iter__(self) -> Iterator[int]:
+        generator = torch.Generator().manual_seed(self._seed + int(self._trainer.state.epoch or 0))
+        for number in torch.randperm(len(self._rows), generator=generator).tolist():
+            yield from self._rows[number]
+
+    def __len__(self) -> int:
+        return self._length
+
+
+def _refuse(values: dict[str, Any], *, group_by_prompt: bool) -> None:
+    """Refuse what packed sequences cannot have.
+
+    Args:
+        values: the arguments of DPOTrainer that are set.
+        group_by_prompt: pairs of one prompt are to follow each other.
+    """
+    arguments, dataset = values.get("args"), values.get("train_dataset")
+    wrong = [
+        f"{name}={shortened(getattr(arguments, name))} of DPOConfig: {why}"
+        for name, (idle, why) in REFUSED_ARGUMENTS.items()
+        if getattr(arguments, name, None) not in idle
+    ]
+    collator, adapter = values.get("data_collator"), values.get("peft_config")
+    adapters = [adapter] if adapter else list(getattr(values["model"], "peft_config", {}).values())
+    if any(getattr(config, "is_prompt_learning", False) for config in adapters):
+        wrong.append("peft_config: virtual tokens have no place in a packed sequence; write a LoraConfig")
+    if collator is not None and not isinstance(collator, DataCollatorForPreference):
+        wrong.append(f"data_collator: pairs are packed, and {type(collator).__name__} would not; leave it out")
+    if values.get("compute_metrics") is not None:
+        wrong.append("compute_metrics: packed sequences make no logits; leave it out, TRL's own metrics are there")
+    parallelism = getattr(arguments, "parallelism_config", None)
+    if any(getattr(parallelism, f"{kind}_size", 1) > 1 for kind in ("cp", "sp", "tp")):
+        wrong.append("parallelism_config of DPOConfig: a packed sequence is not split over devices; leave it out")
+    if group_by_prompt and not hasattr(dataset, "__len__"):
+        wrong.append("group_by_prompt: a data set that is streamed has no prompts to look through; load it whole")
+    if group_by_prompt and getattr(arguments, "train_sampling_strategy", "random") != "random":
+        wrong.append("group_by_prompt: train_sampling_strategy has another order; leave one of the two out")
+    if getattr(arguments, "use_liger_kernel", False):
+        refuse_liger("use_liger_kernel of DPOConfig", use_cpu=arguments.device.type == "cpu")
+    if wrong:
+        raise RecipeError(f"{NAME}: {listed(wrong)}\nOr use trl.DPOTrainer")
+
+
+def _refuse_rows(dataset: Any, name: str) -> None:
+    """Refuse rows that are no pairs, by the first of them."""
+    first = next(iter(dataset), None)
+    if first is None:
+        raise DataError(f"{NAME}: the {name} data set has no rows")
+    if missing := {"chosen", "rejected"} - first.keys():
+        raise DataError(
+            f"{NAME}: the {name} data set has the columns {', '.join(sorted(first))} and lacks {' and '.join(sorted(missing))}; "
+            "TRL's pairs have 'chosen' and 'rejected', and 'prompt' unless both begin with it"
+        )
+
+
+def _tell(pairs: Any, name: str) -> None:
+    """Say how much of the prompts is shared, and warn of prompts that white space alone tells apart."""
+    prompts = {tuple(prompt) for prompt in pairs["prompt_ids"]}
+    log.info("%s data set: %d pairs of %d prompts", name, len(pairs), len(prompts))
+    first_of: dict[str, tuple[int, Any]] = {}
+    alike = []
+    for place, prompt in enumerate(pairs["prompt"]):
+        words = prompt if isinstance(prompt, str) else " ".join(f"{turn['role']} {turn['content']}" for turn in prompt)
+        first, text = first_of.setdefault(" ".join(words.split()), (place, prompt))
+        if text != prompt:
+            alike.append((first, place))
+    if alike:
+        log.warning(
+            "%s data set: prompts of %d rows differ from an earlier row's by white space alone (the first: rows %d and %d) and "
+            "share nothing with it; strip them alike", name, len(alike), *alike[0],
+        )  # fmt: skip
