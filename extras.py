@@ -130,12 +130,14 @@ def untried(libraries: Collection[str], requirements: Iterable[str] | None = Non
     from importlib.metadata import PackageNotFoundError, requires
 
     try:
-        lines = requires("evenhand") or () if requirements is None else requirements
+        lines: Iterable[str] = (requires("evenhand") or []) if requirements is None else requirements
     except PackageNotFoundError:
         return
     # it comes with every library whose versions have an end
-    reading = importlib.import_module("packaging.requirements") if find_spec("packaging") else None
-    for line in lines if reading else ():
+    if find_spec("packaging") is None:
+        return
+    reading = importlib.import_module("packaging.requirements")
+    for line in lines:
         requirement = reading.Requirement(line)
         name = requirement.name
         # vLLM's build for processors is a distribution of its own
