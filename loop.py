@@ -5,7 +5,7 @@ step that was killed is simply run again: `stages` knows what is done.
 """
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -198,6 +198,7 @@ def run_loop(
     running: Callable[[Step], AbstractContextManager[Callable[[str], object] | None]],
     on_done: Callable[[Step, Receipt, bool], None],
     twins: Sequence[Path] = (),
+    verbs: Collection[str] | None = None,
 ) -> None:
     """Run every step that is not done, in order.
 
@@ -206,6 +207,7 @@ def run_loop(
         running: what stands around a step while it runs; it may give what is called with the step's output as it comes.
         on_done: called with a finished step, its receipt and whether it was done already.
         twins: folders of other runs; what one of them has made from the very same inputs is copied, not made again.
+        verbs: whose steps are run; None runs all.
 
     Raises:
         StorageError: another command works in the run folder, or it cannot be written.
@@ -214,6 +216,8 @@ def run_loop(
     with work_in(recipe) as resolved:
         requests = {phase.name: phase_requests(phase) for phase in phases(recipe)}
         for step in steps(recipe):
+            if verbs is not None and step.verb not in verbs:
+                continue
             receipt_path = _receipt_path(step, recipe)
             _adopt(step, recipe, requests, twins)
             if _says_nothing_new(step, recipe, requests) and (done := read_receipt(receipt_path)):

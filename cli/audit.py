@@ -14,12 +14,16 @@ from ..text import one_spelling
 from . import completion
 from .gate import BaselineFile, FailIf, Junit, Markdown, Options, Profile, Strict, read_earlier
 from .inputs import columns_option, group_option, labelled, skip_empty_option, summary_columns_option
+from .progress import run_with_progress
 from .terminal import console, note, say, show, show_page
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
 
+    from ..api.asked import AskedModel
     from ..evaluation.audit.build import Progress
+    from ..evaluation.audit.input import AuditFiles
+    from ..evaluation.audit.run import AuditMeasures
 
 # what options are shown under
 INPUT, MEASURES, SAID = "Documents and summaries", "Measures", "What is said of them, and where"
@@ -128,9 +132,11 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     model: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="[matcher=|entailer=]NAME",
-            rich_help_panel=MEASURES,
-            help="Model of the matcher or the entailer, where it has one. Default: the published one.",
+            metavar="[LABEL=]MODEL",
+            rich_help_panel=INPUT,
+            help="Audit a model: each set is summarised by it first, greedily, in about 100 words, and kept in OUT/models. "
+            "NAME@http://HOST/v1 of a server, a folder, an id of a hub, embedded:NAME, or a recipe.yaml that says how it is "
+            "asked. Repeatable. matcher=NAME and entailer=NAME are the models of those measures. Default: the published ones.",
         ),
     ] = None,
     values: Annotated[
@@ -231,7 +237,8 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
 ) -> None:
     """Audit any summaries: who gets less room than their documents, how sure, in which.
 
-    Start with what is bundled, as in the example below: two made-up systems, of which one leans to praise.
+    Start with what is bundled, as in the example below: two made-up systems, of which one leans to praise. To audit a
+    model and not a file, give --model in place of --summaries.
 
     Runs anywhere: opinions, word-lists, order, value-shares with matcher words, coverage with entailer words.
     Needs NLTK's data, no model: matcher ngram, the one of published numbers.
@@ -240,10 +247,11 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     Languages: words and opinions read every script, Chinese, Japanese, Thai, Lao, Khmer and Burmese as pairs of characters.
     ngram, stop words and word-lists are made for English.
     """
+    from ..api.asked import asked_models
     from ..corpora.summary_columns import columns_of
     from ..evaluation.audit.input import AuditFiles, SystemFiles, read_input
     from ..evaluation.audit.named import AUDIT_PAGE
-    from ..evaluation.audit.options import arrangements, read_option_entries
+    from ..evaluation.audit.options import arrangements, for_measures, read_option_entries
     from ..evaluation.audit.page import page
     from ..evaluation.audit.run import ask, run_audit
     from ..evaluation.gate.calibrated import refuse_llm_units
@@ -254,8 +262,10 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     gate = Options(fail_if, profile, baseline, junit, markdown, strict)
     limits = gate.read(AUDIT_PAGE)
     earlier = read_earlier(limits, AUDIT_PAGE)
+    of_measures, of_systems = for_measures(model or (), matcher, entailer)
+    models = asked_models(of_systems, out) if of_systems else []
     options = {
-        "measures": measures, "matcher": matcher, "entailer": entailer, "models": model, "mode": mode, "tau": tau,
+        "measures": measures, "matcher": matcher, "entailer": entailer, "models": of_measures or None, "mode": mode, "tau": tau,
         "target": target, "least_group": least_group,
         "n_examples": examples, "level": level, "resamples": resamples, "seed": seed,
     }  # fmt: skip
@@ -270,7 +280,10 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         group=tuple(group or ()),
         columns=columns,
         skip_empty=skip_empty,
-        summaries=tuple(labelled(entry, "--summaries") for entry in summaries or []),
+        summaries=(
+            *(labelled(entry, "--summaries") for entry in summaries or []),
+            *((asked.label, asked.summaries) for asked in models),
+        ),
         summary_columns=columns_of(summary_columns),
         units=tuple(labelled(entry, "--units") for entry in units or []),
         of_families=tuple(
@@ -286,6 +299,8 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         seed=seed,
     )
     refuse_llm_units(limits, is_by_model=request.entailer is not None and request.entailer.units == "llm")
+    if models:
+        _ask_models(models, request, wanted, out)
     with _progress() as progress:
         report = run_audit(
             request,
@@ -302,6 +317,20 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     remark = "" if verbosity() else " (every measure, tests and the most unfair summaries; -v prints the page here)"
     say(f"audit: {out / PAGE}{remark}")
     gate.end(report.gate, "audit")
+
+
+def _ask_models(models: "Sequence[AskedModel]", request: "AuditMeasures", wanted: "AuditFiles", out: Path) -> None:
+    """Have models write what they have not written yet, after all that can be refused without it, and a word on what it costs."""
+    from ..api.asked import recipes_of, write_summaries
+    from ..evaluation.audit.run import check_before
+
+    corpus = check_before(request, wanted, [model.label for model in models], out)
+    n_words = sum(len(document.text.split()) for documents in corpus.sets for document in documents.documents)
+    recipes = recipes_of(models, corpus.sets, corpus.attribute, out)
+    for model, (recipe, size) in zip(models, recipes, strict=True):
+        note(f"{model.label} is asked for {size}, of documents of {n_words:,} words; what is there already is reused")
+        run_with_progress(recipe, verbs=("generate",), name=model.label)
+        write_summaries(model, recipe)
 
 
 def plugin_options() -> dict[str, list[inspect.Parameter]]:

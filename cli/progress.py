@@ -2,7 +2,7 @@
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -26,31 +26,35 @@ WIDTH = 16
 WINDOW = 20
 
 
-def run_with_progress(recipe: "Recipe", twins: Sequence[Path] = ()) -> None:
+def run_with_progress(
+    recipe: "Recipe", twins: Sequence[Path] = (), verbs: Collection[str] | None = None, name: str = ""
+) -> None:
     """Run a recipe's loop: a bar for the step that runs, and a line for each that is done.
 
     Args:
         twins: folders of other runs, from which finished steps with the very same inputs are copied.
+        verbs: whose steps are run; None runs all.
+        name: what is shown in place of the names of steps.
     """
     from ..loop import plan, run_loop, steps
     from ..runfolder.phases import RESOLVED
 
     if (recipe.output / RESOLVED).is_file():
         say_put_aside(recipe, plan(recipe))
-    names = [step.name for step in steps(recipe)]
+    names = [step.name for step in steps(recipe) if verbs is None or step.verb in verbs]
 
     def title(step: "Step") -> str:
-        return f"step {names.index(step.name) + 1} of {len(names)}  {step.name}"
+        return name or f"step {names.index(step.name) + 1} of {len(names)}  {step.name}"
 
     def running(step: "Step") -> AbstractContextManager[Callable[[str], object] | None]:
         return watched(title(step), step.folder(recipe), step.verb)
 
     def on_done(step: "Step", receipt: "Receipt", reused: bool) -> None:
-        width = len(f"step {len(names)} of {len(names)}  ") + max(map(len, names))
+        width = max(len(name), len(f"step {len(names)} of {len(names)}  ") + max(map(len, names)))
         note(summary(f"{title(step):{width}}", receipt, reused))
         note_cautions(receipt)
 
-    run_loop(recipe, running=running, on_done=on_done, twins=twins)
+    run_loop(recipe, running=running, on_done=on_done, twins=twins, verbs=verbs)
 
 
 @contextmanager

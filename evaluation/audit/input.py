@@ -1,6 +1,6 @@
 """What is audited: document sets, their attribute values, and the summaries of one or more systems, all checked together."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -154,13 +154,18 @@ class AuditInput:
         )
 
 
-def read_input(wanted: AuditFiles) -> AuditInput:
+def read_input(wanted: AuditFiles, unread: Collection[str] = ()) -> AuditInput:
     """Documents and summaries.
+
+    Args:
+        wanted: what is asked for.
+        unread: labels of summaries whose files are not there yet; all else is checked.
 
     Raises:
         DataError: a file cannot be read, the documents have no such attribute or other values than were named, a summaries
             file does not fit them, a reference is missing, or two systems have one name; all are listed together.
     """
+    files = [(label, path) for label, path in wanted.summaries if label not in unread]
     try:
         sets = read_any(
             wanted.documents,
@@ -170,10 +175,10 @@ def read_input(wanted: AuditFiles) -> AuditInput:
             skip_empty=wanted.skip_empty,
         )
     except EvenhandError as error:
-        raise DataError(listed([str(error), *_absent(path for _, path in wanted.summaries)])) from error
+        raise DataError(listed([str(error), *_absent(path for _, path in files)])) from error
     mistakes: list[str] = []
     systems = []
-    for label, path in wanted.summaries:
+    for label, path in files:
         try:
             summaries = read_summaries(path, sets, allow_missing=wanted.allow_missing, columns=wanted.summary_columns)
             content = file_digest(file_of(path, SUMMARIES))
@@ -182,8 +187,8 @@ def read_input(wanted: AuditFiles) -> AuditInput:
         except EvenhandError as error:
             mistakes.append(f"{error}{_if_missing(path, sets, wanted)}")
     systems = _with_units(systems, wanted, mistakes)
-    for files in wanted.of_families:
-        systems = files.read(systems, files.files, wanted, sets, mistakes)
+    for further in wanted.of_families:
+        systems = further.read(systems, further.files, wanted, sets, mistakes)
     systems += [_references(sets, wanted, place, mistakes) for place in wanted.references]
     if wanted.oracle is not None:
         source = f"{wanted.oracle} documents of each set, seed {wanted.seed}"
@@ -286,8 +291,8 @@ def _label_mistakes(wanted: AuditFiles) -> Iterable[str]:
         yield "--oracle is a test of its own, on documents alone; leave --summaries, --units and --references out"
     if not labels and wanted.oracle is None:
         yield (
-            "nothing to audit: give --summaries FILE, --references 1 for the first human reference of each set, or --oracle 4 "
-            "for summaries of 4 documents"
+            "nothing to audit: give --summaries FILE, --model MODEL to have them written, --references 1 for the first human "
+            "reference of each set, or --oracle 4 for summaries of 4 documents"
         )
     for label in sorted({label for label in labels if labels.count(label) > 1}):
         yield f"two systems are called {label!r}; name them, --summaries NAME=FILE, and give each reference once"

@@ -279,6 +279,21 @@ def read_sections(
     )
 
 
+def for_measures(entries: Sequence[str], matcher: str | None, entailer: str | None) -> tuple[list[str], list[str]]:
+    """Entries of `--model` that name a measure's model, and those that name a model to be audited.
+
+    A bare name is a measure's where a matcher or an entailer that has a model is named.
+    """
+    has_model = any(
+        tool in _kinds(PARTS[part]) and tool not in WITHOUT_MODEL
+        for part, tool in (("matcher", matcher), ("entailer", entailer))
+    )
+    parts = [entry.partition("=") for entry in entries]
+    are_measures = [part in PARTS if equals else has_model for part, equals, _ in parts]
+    of_measures = [entry for entry, is_measure in zip(entries, are_measures, strict=True) if is_measure]
+    return of_measures, [entry for entry, is_measure in zip(entries, are_measures, strict=True) if not is_measure]
+
+
 def _models(entries: Sequence[str], able: Sequence[str]) -> dict[str, str]:
     """Part -> its model, of those parts that may have one."""
     model_of: dict[str, str] = {}

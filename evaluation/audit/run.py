@@ -24,7 +24,7 @@ from .build import Progress, build_audit
 from .contents import Audit
 from .families import MEASURES, absent_measures, families, idle_measures, measure_names, open_tools
 from .figures import Family
-from .input import AuditInput
+from .input import AuditFiles, AuditInput, read_input
 from .named import AUDIT_PAGE
 from .options import (
     arrangements,
@@ -156,6 +156,25 @@ def _refuse_single(corpus: AuditInput, measures: Sequence[str]) -> None:
             f"{corpus.documents}: {why}, so {joined(idle)} {'has' if len(idle) == 1 else 'have'} nothing to compare; {remedy}, "
             f"or measure {','.join(measurable)}, which need no two values in a set"
         )
+
+
+def check_before(audit_measures: AuditMeasures, wanted: AuditFiles, unread: Collection[str], out: Path) -> AuditInput:
+    """What is to be audited, as far as it is there: all that an audit would refuse is refused before models are asked.
+
+    Args:
+        audit_measures: what is measured.
+        wanted: documents and summaries.
+        unread: labels of the summaries that models will write.
+        out: the audit's folder.
+
+    Raises:
+        DataError: the folder, the documents, summaries or an option would be refused.
+    """
+    AUDIT.check(out)
+    corpus = read_input(wanted, unread)
+    _refuse_single(corpus, audit_measures.measures)
+    audit_measures.plan(corpus)
+    return corpus
 
 
 def _subject(corpus: AuditInput, measures: Sequence[Family], defaults: Mapping[str, str]) -> Subject:
