@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from ..config import GenerateSection, Recipe
 from ..config.recipe_file import load_recipe, recipe_of
+from ..config.remote import SERVED
 from ..errors import DataError, EvenhandError
 from ..estimate.run_size import RunSize
 from ..evaluation.report.comparison.runs import folder_name
@@ -54,7 +55,7 @@ def asked_models(entries: Sequence[str], out: Path) -> list[AskedModel]:
         DataError: an address names no model; all are listed.
     """
     texts = [text for entry in entries for text in ([entry] if Path(entry).exists() else entry.split(","))]
-    if nameless := [text for text in texts if _is_address(text.rpartition("=")[2])]:
+    if nameless := [text for text in texts if text.rpartition("=")[2].startswith(("http://", "https://"))]:
         raise DataError(
             listed([f"--model {text}: write which of the server's models, NAME@{text}" for text in nameless])
         )
@@ -105,8 +106,8 @@ def _labelled(entry: str) -> tuple[str, str]:
     label, equals, model = entry.partition("=")
     if equals and label.strip() and model.strip() and not {"/", "@", ":"} & set(label):
         return label.strip(), model.strip()
-    name, at, address = entry.rpartition("@")
-    name = (name if at and _is_address(address) else entry).removeprefix("embedded:").rstrip("/").rpartition("/")[2]
+    served = SERVED.fullmatch(entry)
+    name = (served["name"] if served else entry).removeprefix("embedded:").rstrip("/").rpartition("/")[2]
     return (Path(name).stem if Path(name).suffix in RECIPES else name) or "model", entry
 
 
@@ -135,14 +136,10 @@ def _of_recipe(path: Path) -> Mapping[str, Any]:
 
 
 def _of_name(text: str) -> Mapping[str, Any]:
-    name, at, address = text.rpartition("@")
-    if not at or not _is_address(address):
+    if not (served := SERVED.fullmatch(text)):
         return {"model": {"name": text}, "generate": {"plans": GREEDY}}
+    address = served["address"]
     host = urlsplit(address).hostname or ""
     key = {"api_key_env": OPENAI_KEY} if host == OPENAI or host.endswith(f".{OPENAI}") else {}
     server = {"base_url": address, **key}
-    return {"model": {"name": name}, "generate": {"plans": GREEDY, "backend": "openai", "server": server}}
-
-
-def _is_address(text: str) -> bool:
-    return text.startswith(("http://", "https://"))
+    return {"model": {"name": served["name"]}, "generate": {"plans": GREEDY, "backend": "openai", "server": server}}

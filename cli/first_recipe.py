@@ -1,6 +1,5 @@
 """The text of a first recipe: answers to four questions, and everything else as it suits them."""
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -8,11 +7,10 @@ from typing import Any, Literal
 from ..config import CorpusSection, Recipe
 from ..config.plain_yaml import dump_yaml, parse_yaml
 from ..config.recipe_file import recipe_of
+from ..config.remote import SERVED
 from ..errors import RecipeError
 
 Goal = Literal["rerank", "train"]
-# a model of a server: its name there, and the address
-SERVED = re.compile(r"(?P<name>.+?)@(?P<address>https?://.+)")
 # models too small for an instruction of several sentences
 SMALL = "embedded:smollm2"
 # values whose documents are counted in a comment

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Annotated, TypeVar, cast, get_args
 import typer
 
 from ..config import ColumnsSection, CorpusSection
+from ..config.remote import SERVED
 from ..errors import DataError, EvenhandError, RecipeError
 from ..storage import write_text
 from ..text import did_you_mean, one_spelling
 from . import completion
-from .first_recipe import SERVED, Answers, Goal, checked, recipe_text
+from .first_recipe import Answers, Goal, checked, recipe_text
 from .inputs import Columns
 from .terminal import complain, say
 

@@ -1,11 +1,15 @@
 """A model that another program runs: what a recipe has to know of whoever is asked."""
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import ClassVar
 
 from ..records import Sampling
 from .section import Section
+
+# a model of a server, as commands are told it: its name there, and the address
+SERVED = re.compile(r"(?P<name>.+?)@(?P<address>https?://.+)")
 
 
 class RemoteSection(Section, ABC):
