@@ -62,7 +62,7 @@ def test_adapter_of_the_last_round_and_pairs_of_each(folder):
 def test_what_is_no_run_is_refused_and_nested_ones_are_named(folder, tmp_path):
     with pytest.raises(RecipeError, match=r"no run lies there, .*; open one of .*small"):
         evenhand.open_run(folder.parent)
-    with pytest.raises(RecipeError, match="no run lies there.*evenhand loop RECIPE"):
+    with pytest.raises(RecipeError, match=r"no run lies there.*evenhand loop RECIPE"):
         evenhand.open_run(tmp_path)
     shutil.copy(folder / "recipe.yaml", tmp_path)
     run = evenhand.open_run(tmp_path)
