@@ -3,6 +3,7 @@
 A model's folder is a run folder with one stage, so that the same command goes on after a kill and asks nothing twice.
 """
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +19,7 @@ from ..evaluation.report.comparison.runs import folder_name
 from ..preflight import preflight
 from ..records import Candidate, DocumentSet, SummaryRequest
 from ..runfolder.phases import CANDIDATES, REQUESTS, phases
-from ..storage import listed, local_path, read_jsonl, write_jsonl
+from ..storage import listed, local_path, read_jsonl, write_jsonl, write_text
 from .steps import STAND_IN
 
 # below the audit's folder: the sets that are asked for, and a run folder for each model
@@ -98,7 +99,7 @@ def write_summaries(model: AskedModel, recipe: Recipe) -> None:
     set_of = {request.id: request.document_set.id for request in read_jsonl(phase.folder / REQUESTS, SummaryRequest)}
     candidates = read_jsonl(phase.folder / CANDIDATES, Candidate)
     rows = [{"id": set_of[candidate.request_id], "summary": candidate.text} for candidate in candidates]
-    write_jsonl(model.summaries, rows)
+    write_text(model.summaries, "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows))
 
 
 def _labelled(entry: str) -> tuple[str, str]:

@@ -37,8 +37,8 @@ def test_every_result_is_left_where_the_page_looks_for_it(tmp_path):
 
 def test_polisum_takes_the_place_of_what_is_bundled_where_it_is_given(tmp_path):
     without, given = commands(Setting(tmp_path)), commands(Setting(tmp_path, tmp_path / "authors"))
-    assert without["judges"][0][1] == "sample"
-    assert given["judges"][0][1] == str(tmp_path / "authors" / "controlled_dev.json")
+    assert without["judges"][0][2] == "sample"
+    assert given["judges"][0][2] == str(tmp_path / "authors" / "controlled_dev.json")
     assert f"corpus.path={tmp_path}/sample.jsonl" in without["qwen"][0]
     assert f"corpus.path={tmp_path}/polisum.jsonl" in given["qwen"][0]
     with pytest.raises(DataError, match="make evidence POLISUM=FOLDER"):

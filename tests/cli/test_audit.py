@@ -190,7 +190,8 @@ def test_bad_input_is_answered_with_all_mistakes_and_code_2(two_systems, tmp_pat
         (["--target", "left=1"], "no weight for right"),
         (["--summaries", "more="], "names no file"),
         (["--out", ""], "is empty; name a folder"),
-        (["--model", "x"], "write --model matcher=NAME"),
+        (["--model", "entailer=x"], "write --model matcher=NAME"),
+        (["--model", "http://localhost:1/v1"], "write which of the server's models, NAME@http://localhost:1/v1"),
         pytest.param(
             ["--measures", "opinions", "--matcher", "words"],
             "no effect without measure 'value-shares'",

@@ -17,7 +17,8 @@ from evenhand.preflight import preflight
 
 def verb_of(name):
     """The command of its head."""
-    return read_head(RECIPES / f"{name}.yaml").command.split()[1]
+    _, verb, below, *_ = read_head(RECIPES / f"{name}.yaml").command.split()
+    return f"{verb}.{below}" if f"{verb}.{below}" in VERBS else verb
 
 
 def test_bases_are_not_listed():
