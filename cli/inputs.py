@@ -64,14 +64,6 @@ Overrides = Annotated[
     list[str] | None,
     overrides_option("Change a key of the recipe: --set generate.max_model_len=2048. Repeatable.", completion.settings),
 ]
-Sets = Annotated[
-    Path,
-    typer.Argument(
-        metavar="SETS",
-        help="Controlled sets: JSON lines, or the PoliSum authors' released file; sample is bundled.",
-        autocompletion=completion.controlled_sets,
-    ),
-]
 Evidence = Annotated[
     Path | None,
     typer.Option(exists=True, dir_okay=False, help="The authors' evidence file, which adds topics and key points."),

@@ -33,9 +33,9 @@ from .options import (
     read_measures,
     read_own_options,
     read_sections,
-    shown_measures,
     usual_measures,
 )
+from .own_file import PYTHON
 from .plan import AuditPlan, read_target
 from .report import AUDIT, key_of, write_audit
 from .supplements import SUPPLEMENTS
@@ -148,13 +148,13 @@ def _refuse_single(corpus: AuditInput, measures: Sequence[str]) -> None:
     )
     lacking = ("values", "documents") if single else ("values",)
     if idle := idle_measures(measures, lacking) if why else []:
-        measurable = shown_measures(
-            name for name in measure_names() if name not in idle_measures(measure_names(), lacking)
-        )
+        useless = {PYTHON, *idle_measures(measure_names(), lacking)}
+        measurable = [name for name in measure_names() if name not in useless]
+        others = f", or measure {','.join(measurable)}, which need no two values in a set" if measurable else ""
         remedy = "put documents of one topic into one set" if single else "name another --attribute"
         raise DataError(
-            f"{corpus.documents}: {why}, so {joined(idle)} {'has' if len(idle) == 1 else 'have'} nothing to compare; {remedy}, "
-            f"or measure {','.join(measurable)}, which need no two values in a set"
+            f"{corpus.documents}: {why}, so {joined(idle)} {'has' if len(idle) == 1 else 'have'} nothing to compare; "
+            f"{remedy}{others}"
         )
 
 

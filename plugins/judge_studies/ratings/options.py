@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ....cli import completion
 from ....cli.inputs import labelled
 from ....errors import RecipeError
 from ....storage import listed
@@ -22,6 +23,7 @@ SetsOrDocuments = Annotated[
         help="Controlled sets: JSON lines, or the PoliSum authors' released file; sample is bundled. With --ratings the "
         "documents that were summarised, as `evenhand audit` reads them, unless the ratings have a column 'documents'.",
         show_default=False,
+        autocompletion=completion.controlled_sets,
     ),
 ]
 Ratings = Annotated[
