@@ -38,12 +38,12 @@ Members = Mapping[str, tuple[str, ...]]
 class Band:
     """Numbers from and to, both included."""
 
-    low: float
-    high: float
+    least: float
+    most: float
 
     def __contains__(self, value: str) -> bool:
         number = number_of(value)
-        return number is not None and self.low <= number <= self.high
+        return number is not None and self.least <= number <= self.most
 
 
 def number_of(value: str) -> float | None:
@@ -158,7 +158,7 @@ def _mistakes(entries: Sequence[tuple[str, tuple[str, ...]]]) -> Iterator[str]:
         if not members:
             yield f"{shortened(name)} has no value; write {name or 'NAME'}=VALUE,VALUE"
         for member in members:
-            if member == ".." or ((band := band_of(member)) and band.low > band.high):
+            if member == ".." or ((band := band_of(member)) and band.least > band.most):
                 yield f"{shortened(name)}: {member!r} has no number in it; write 18..59, 60.. or ..17"
     if len(names) < LEAST_GROUPS:
         yield f"{len(names)} group{'' if names else 's'}, and a group is compared with others; write {FORM}"
@@ -173,8 +173,8 @@ def _common(member: str, rival: str) -> str:
     """What two members have in common; "" where nothing."""
     one, other = band_of(member), band_of(rival)
     if one and other:
-        low, high = max(one.low, other.low), min(one.high, other.high)
-        return "" if low > high else f"{low:g}" if low == high else f"numbers of {member} and {rival}"
+        least, most = max(one.least, other.least), min(one.most, other.most)
+        return "" if least > most else f"{least:g}" if least == most else f"numbers of {member} and {rival}"
     if one or other:
         value, band = (member, other) if other else (rival, one)
         return value if band and value in band else ""

@@ -87,6 +87,7 @@ FILES = {
         ),
         "its own tests of a core without any plug-in, test_loop.py; the core's loop with a trainer, more rooms and plug-ins",
     ),
+    "test_docs.py": Left((), "its own tests of code blocks and recipes; the tutorial's training to its end"),
     "test_gpu_recipes.py": Left(
         ("test_every_recipe_for_gpus_runs_in_miniature[polisum/llama-3.1-8b/rerank-rouge-proxy]",),
         "estimate/test_heads.py, preflight/test_broken_recipes.py read every recipe; each recipe to its end",
@@ -99,6 +100,7 @@ FILES = {
         "train/test_training.py; DeepSpeed's other stages",
     ),
     "train/test_many_processes.py": Left((), "train/test_launch.py; adapters that are continued, two machines"),
+    "train/test_pair_trainer.py": Left((), "its own tests beside stock TRL in one process; DDP, ZeRO and FSDP2 on two"),
     "train/test_training.py": Left(
         ("test_interrupted_training_is_the_undisturbed_one_bit_for_bit[shared]", "test_same_inputs"),
         "its own other tests, train/test_shared_prefix.py, test_checkpointing.py; every kind of interruption",

@@ -170,7 +170,7 @@ def test_agreement_with_people_is_called_so(run_folder: Path, tmp_path: Path):
     path.write_text(known.model_copy(update={"rows": (row,), "n_raters": 3}).model_dump_json())
     write_cards(read_run(run_folder, path), UNSAID)
     model, _ = written(run_folder)
-    assert "How well they agree with people's scores, by evenhand benchmark-judges on controlled.jsonl" in model
+    assert "How well they agree with people's scores, by evenhand judges benchmark on controlled.jsonl" in model
     assert "| overlap | fluency | all |" in model
 
 
