@@ -76,7 +76,7 @@ def guarded_fields(declaration: T, label: str) -> T:
 
 def _is_code(hint: Any) -> bool:
     """Whether a field of this type holds a function: what makes something may be a class there, as any function may."""
-    return Callable in map(get_origin, (hint, *get_args(hint)))
+    return any(get_origin(part) is Callable for part in (hint, *get_args(hint)))
 
 
 def guarded(thing: T, label: str) -> T:

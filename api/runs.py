@@ -1,7 +1,8 @@
 """A run that lies in a folder, opened for a look at what it made."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import cached_property
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -87,10 +88,9 @@ def _candidate_rows(phase: Phase) -> Rows:
     candidates = Candidates(read_jsonl(phase.folder / CANDIDATES, Candidate), requests, phase.recipe)
     file = phase.folder / JUDGEMENTS
     judgements = Judgements(read_jsonl(file, Judgement) if file.is_file() else (), candidates, phase.recipe)
-    scores: list[Mapping[str, Any]] = judgements.rows()
     return [
         {"phase": phase.name, **row, **{key: score for key, score in of_judges.items() if key not in row}}
-        for row, of_judges in zip(candidates.rows(), scores, strict=True)
+        for row, of_judges in zip(candidates.rows(), judgements.rows(), strict=True)
     ]
 
 
@@ -98,6 +98,4 @@ def _frame(rows: Rows) -> Any:
     """The rows as a data frame where pandas is installed."""
     if find_spec("pandas") is None:
         return rows
-    import pandas
-
-    return pandas.DataFrame(rows)
+    return import_module("pandas").DataFrame(rows)

@@ -27,7 +27,7 @@ COMPLETE, WORDS, CURSOR = "_EVENHAND_COMPLETE", "COMP_WORDS", "COMP_CWORD"
 # at which bash breaks words, although they are parts of ours
 BREAKS = ("=", ":")
 # keys whose values are names of what comes in by doors
-DOORS = {
+DOORS: dict[str, Iterable[str]] = {
     "generate.method": METHOD_SECTIONS,
     "generate.backend": BACKEND_TRAITS,
     "executor": EXECUTORS,
@@ -127,7 +127,9 @@ def settings(incomplete: str) -> list[str]:
     key, equals, _ = incomplete.partition("=")
     if not equals:
         return _fitting((f"{name}=" for name in _keys(Recipe)), incomplete)
-    names = JUDGE_SECTIONS if KIND_OF_JUDGE.fullmatch(key) else DOORS.get(key) or _keys(Recipe).get(key, ())
+    names: Iterable[str] = (
+        JUDGE_SECTIONS if KIND_OF_JUDGE.fullmatch(key) else DOORS.get(key) or _keys(Recipe).get(key, ())
+    )
     return _fitting((f"{key}={value}" for value in names), incomplete)
 
 

@@ -91,10 +91,10 @@ def init(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has opt
         corpus, sets = group(attribute or only or "")
     model = _model(model) if model else _answer(f"3 of 4. The model that writes: {MODELS}", _model, USUAL_MODEL)
     fit = partial(_goal, model=model)
-    goal = fit(goal) if goal else _answer(f"4 of 4. {GOALS}: {MEANING}", fit, "rerank")
+    chosen: Goal = fit(goal) if goal else _answer(f"4 of 4. {GOALS}: {MEANING}", fit, "rerank")
     values = Counter(document.attributes[corpus.attribute] for documents in sets for document in documents.documents)
     splits = frozenset(documents.split for documents in sets if documents.split)
-    _write(file, recipe_text(Answers(file.stem, corpus, values, splits, model, goal), str(file)))
+    _write(file, recipe_text(Answers(file.stem, corpus, values, splits, model, chosen), str(file)))
 
 
 def _refuse_file(file: Path, *, force: bool) -> None:

@@ -39,8 +39,8 @@ def sheet_rows(path: Path) -> Iterator[tuple[int, dict[str | None, Any]]]:
         raise DataError(f"{path}: has no cells; a table has names of columns in its first row")
     first, *others = sheets
     if others:
-        names = [shortened(sheet.title) for sheet in others]
-        logger.warning("%s: sheet %s is read, and not %s", path, shortened(first.title), some_of(names))
+        titles = [shortened(sheet.title) for sheet in others]
+        logger.warning("%s: sheet %s is read, and not %s", path, shortened(first.title), some_of(titles))
     names = _names(path, first)
     for number, cells in enumerate(first.iter_rows(min_row=2, values_only=True), start=2):
         if _has_content(cells):

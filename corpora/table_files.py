@@ -28,7 +28,7 @@ TOO_FEW = "has fewer cells than there are columns; write its empty cells, too, a
 SEPARATOR = re.compile(r'"?sep=(.)"?\n', re.IGNORECASE)
 
 # a row's number, and its cells by column
-Row = tuple[int, Mapping[str, Any]]
+Row = tuple[int, Mapping[Any, Any]]
 
 
 def is_table(path: Path) -> bool:

@@ -86,10 +86,10 @@ class _Grouping:
             yield f"groups of numbers ({some_of(bands)}), and no value of {self.attribute!r} is one: {shown}"
             return
         if left_out := [value for value in values if self.group_of[value] is None]:
-            members = [member for of_group in self.groups.values() for member in of_group if not band_of(member)]
+            known = [member for of_group in self.groups.values() for member in of_group if not band_of(member)]
             yield (
                 f"values of {self.attribute!r} are in no group: {_with_counts(left_out, self.counts)}"
-                f"{did_you_mean(left_out[0], members).rstrip('.')}; put each into one, or give one group the rest: "
+                f"{did_you_mean(left_out[0], known).rstrip('.')}; put each into one, or give one group the rest: "
                 f"{next(iter(self.groups))}=...,{REST}"
             )
         for name, members in self.groups.items():

@@ -20,8 +20,9 @@ def packaged_kind(kind: Kind, label: str) -> Kind:
 
     def opened(name: str, options: Any, models: SharedModels) -> Judge:
         judge = kind.open(name, options, models)
-        packaged = PackagedAskingJudge if isinstance(judge, AskingJudge) else PackagedJudge
-        return packaged(judge, name, label)
+        if isinstance(judge, AskingJudge):
+            return PackagedAskingJudge(judge, name, label)
+        return PackagedJudge(judge, name, label)
 
     def checks(name: str, options: Any) -> list[Check]:
         return [check._replace(run=guarded_call(check.run, label)) for check in kind.checks(name, options)]
@@ -29,8 +30,12 @@ def packaged_kind(kind: Kind, label: str) -> Kind:
     def readers(options: Any) -> list[ModelReader]:
         return [reader._replace(open=guarded_call(reader.open, label)) for reader in kind.readers(options)]
 
-    functions = {"open": opened, "checks": checks, "readers": readers}
-    return replace(kind, **{name: guarded_call(function, label) for name, function in functions.items()})
+    return replace(
+        kind,
+        open=guarded_call(opened, label),
+        checks=guarded_call(checks, label),
+        readers=guarded_call(readers, label),
+    )
 
 
 class PackagedJudge:

@@ -13,10 +13,10 @@ from typing import Any
 import torch
 from accelerate.utils import is_peft_model
 from torch.utils.data import Sampler
-from trl import DPOTrainer
 from trl.trainer.dpo_trainer import DataCollatorForPreference
 
 from ..errors import DataError, ModelError, RecipeError
+from ..extras import need
 from ..storage import listed
 from ..text.shown import shortened
 from .attention import packing_refusal, use_packed_attention
@@ -25,6 +25,9 @@ from .pair_collator import PairCollator
 from .shared_prefix import Packed
 
 log = logging.getLogger(__name__)
+
+# any version's, whose types differ
+DPOTrainer: Any = need("trl", "training").DPOTrainer
 
 NAME = "SharedPrefixDPOTrainer"
 # arguments of DPOConfig that a packed sequence cannot have -> the values that ask for nothing, and why
@@ -40,6 +43,8 @@ REFUSED_ARGUMENTS: dict[str, tuple[tuple[Any, ...], str]] = {
 
 class SharedPrefixDPOTrainer(Packed, DPOTrainer):  # type: ignore[misc]
     """`trl.DPOTrainer`, which runs each prompt of a micro-batch once."""
+
+    data_collator: Any
 
     def __init__(
         self, *arguments: Any, group_by_prompt: bool = False, attention: str | None = None, **options: Any
@@ -195,7 +200,7 @@ def _refuse(values: dict[str, Any], *, group_by_prompt: bool) -> None:
         wrong.append("group_by_prompt: a data set that is streamed has no prompts to look through; load it whole")
     if group_by_prompt and getattr(arguments, "train_sampling_strategy", "random") != "random":
         wrong.append("group_by_prompt: train_sampling_strategy has another order; leave one of the two out")
-    if getattr(arguments, "use_liger_kernel", False):
+    if arguments is not None and getattr(arguments, "use_liger_kernel", False):
         refuse_liger("use_liger_kernel of DPOConfig", use_cpu=arguments.device.type == "cpu")
     if wrong:
         raise RecipeError(f"{NAME}: {listed(wrong)}\nOr use trl.DPOTrainer")

@@ -76,7 +76,7 @@ def read_code(text: str) -> tuple[str, dict[str, Section]]:
         raise DataError(f"--measures {text!r}: write FILE.py:FUNCTION in place of {PYTHON!r}")
     if len(code) > 1:
         raise DataError(f"--measures {text!r}: an audit takes one function in a file; take {code[1]} in another audit")
-    sections: dict[str, Section] = {PYTHON: _section("measures", *code, MeasureSection, None)} if code else {}
+    sections: dict[str, Section] = {PYTHON: _section("measures", code[0], MeasureSection, None)} if code else {}
     return ",".join(PYTHON if part in code else part for part in parts), sections
 
 
@@ -284,10 +284,8 @@ def for_measures(entries: Sequence[str], matcher: str | None, entailer: str | No
 
     A bare name is a measure's where a matcher or an entailer that has a model is named.
     """
-    has_model = any(
-        tool in _kinds(PARTS[part]) and tool not in WITHOUT_MODEL
-        for part, tool in (("matcher", matcher), ("entailer", entailer))
-    )
+    tools: tuple[tuple[Tool, str | None], ...] = (("matcher", matcher), ("entailer", entailer))
+    has_model = any(tool in _kinds(PARTS[part]) and tool not in WITHOUT_MODEL for part, tool in tools)
     parts = [entry.partition("=") for entry in entries]
     are_measures = [part in PARTS if equals else has_model for part, equals, _ in parts]
     of_measures = [entry for entry, is_measure in zip(entries, are_measures, strict=True) if is_measure]

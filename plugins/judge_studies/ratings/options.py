@@ -153,7 +153,7 @@ def rated_of(  # noqa: PLR0913 (of a verb's options)
     return read_rated(
         RatingsRequest(
             file=ratings,
-            documents=documents,
+            documents=None if documents is None else list(documents),
             attribute=attribute,
             summaries=texts,
             dimensions=tuple(dimensions or ()),

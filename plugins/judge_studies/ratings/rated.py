@@ -73,7 +73,9 @@ class RatedSummaries:
         told = "; ".join(f"{purpose} is {name!r}" for purpose, name in names.items() if name and name != purpose)
         notes = (*self.notes, f"People's scores count as shares of their scale{f'; {told}' if told else ''}.")
         absent = next(iter(scores.values()))
-        all_scores = {purpose: scores.get(purpose, np.full_like(absent, np.nan)) for purpose in ATTRIBUTES}
+        all_scores: dict[str, Floats] = {
+            purpose: scores.get(purpose, np.full_like(absent, np.nan)) for purpose in ATTRIBUTES
+        }
         return replace(self, scores=all_scores, signs=dict.fromkeys(ATTRIBUTES, 1.0), notes=notes)
 
     def _named(self, purpose: str) -> str | None:

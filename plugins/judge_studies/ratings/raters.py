@@ -49,9 +49,10 @@ def one_rater(cube: Floats, topics: Sequence[str]) -> tuple[Number, Number]:
     by_article = np.array(
         [np.nan if np.isnan(values).all() else np.nanmean(values) for values in np.stack(tables, axis=1)]
     )
-    pooled = jackknife(of_all, is_known.any(axis=2), topics)
+    is_rated = np.asarray(is_known.any(axis=2))
+    pooled = jackknife(of_all, is_rated, topics)
     return (
-        cut_off(pooled, is_known.any(axis=2), -1.0),
+        cut_off(pooled, is_rated, -1.0),
         cut_off(mean(by_article, topics).number, ~np.isnan(by_article), -1.0),
     )
 
