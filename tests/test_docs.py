@@ -280,7 +280,7 @@ def anchors(page: Path) -> set[str]:
 
 
 # pages in which things are looked up, and the page that another issue rewrites
-REFERENCES = {"papers", "evidence"}
+REFERENCES = {"papers"}
 MOST_WORDS = 2000
 
 
