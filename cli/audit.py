@@ -134,9 +134,10 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         typer.Option(
             metavar="[LABEL=]MODEL",
             rich_help_panel=INPUT,
-            help="Audit a model: each set is summarised by it first, greedily, in about 100 words, and kept in OUT/models. "
-            "NAME@http://HOST/v1 of a server, a folder, an id of a hub, embedded:NAME, or a recipe.yaml that says how it is "
-            "asked. Repeatable. matcher=NAME and entailer=NAME are the models of those measures. Default: the published ones.",
+            help="Audit a model: each set is summarised by it first, greedily, in about 100 words, and kept in OUT/models, "
+            "also when it is interrupted. NAME@http://HOST/v1 of a server, a folder, an id of a hub, embedded:NAME, or a "
+            "recipe.yaml that says how it is asked. Repeatable. matcher=NAME and entailer=NAME are the models of those "
+            "measures. Default: the published ones.",
         ),
     ] = None,
     values: Annotated[

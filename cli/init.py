@@ -94,7 +94,7 @@ def init(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has opt
     chosen: Goal = fit(goal) if goal else _answer(f"4 of 4. {GOALS}: {MEANING}", fit, "rerank")
     values = Counter(document.attributes[corpus.attribute] for documents in sets for document in documents.documents)
     splits = frozenset(documents.split for documents in sets if documents.split)
-    _write(file, recipe_text(Answers(file.stem, corpus, values, splits, model, chosen), str(file)))
+    _write(file, recipe_text(Answers(file.stem, corpus, values, splits, model, chosen), str(file)), _unseen(model))
 
 
 def _refuse_file(file: Path, *, force: bool) -> None:
@@ -159,12 +159,15 @@ def _grouped(
 
 
 def _model(name: str) -> str:
+    from ..models import check, is_hub_id
     from ..models.embedded import EMBEDDED, embedded_model
 
     if name.startswith(EMBEDDED):
         embedded_model(name)
     elif not name or ("://" in name and not SERVED.fullmatch(name)):
         raise DataError(f"model {name!r}: write {MODELS}")
+    elif not SERVED.fullmatch(name) and not is_hub_id(name):
+        check(name)
     return name
 
 
@@ -178,11 +181,21 @@ def _goal(text: str, model: str) -> Goal:
     return cast(Goal, text)
 
 
-def _write(file: Path, text: str) -> None:
+def _unseen(model: str) -> str:
+    """A model of a hub that is not on this machine; "" for any other."""
+    from ..models import file_at_hand, is_hub_id
+
+    is_served = SERVED.fullmatch(model) is not None
+    return "" if is_served or not is_hub_id(model) or file_at_hand(model, None, "config.json") else model
+
+
+def _write(file: Path, text: str, unseen: str) -> None:
     try:
         checked(text)
     except RecipeError as error:
         raise RecipeError(f"{file}: is not written, because no run could go well by these answers:\n{error}") from error
     write_text(file, text)
     say(f"{file}: a recipe of {len(text.splitlines())} lines")
+    if unseen:
+        say(f"model {unseen!r} is not on this machine; validate asks the hub for it")
     say(f"next: evenhand validate {file}\nthen: evenhand loop {file}")

@@ -158,8 +158,8 @@ def _mistakes(entries: Sequence[tuple[str, tuple[str, ...]]]) -> Iterator[str]:
         if not members:
             yield f"{shortened(name)} has no value; write {name or 'NAME'}=VALUE,VALUE"
         for member in members:
-            if member == ".." or ((band := band_of(member)) and band.least > band.most):
-                yield f"{shortened(name)}: {member!r} has no number in it; write 18..59, 60.. or ..17"
+            if wrong := _band_mistake(member):
+                yield f"{shortened(name)}: {wrong}"
     if len(names) < LEAST_GROUPS:
         yield f"{len(names)} group{'' if names else 's'}, and a group is compared with others; write {FORM}"
     for (one, some), (other, others) in combinations(entries, 2):
@@ -167,6 +167,16 @@ def _mistakes(entries: Sequence[tuple[str, tuple[str, ...]]]) -> Iterator[str]:
             for rival in others:
                 if text := _common(member, rival):
                     yield f"{shortened(one)} and {shortened(other)} both have {text}; take it out of one of them"
+
+
+def _band_mistake(member: str) -> str:
+    """What is wrong with a member as a band; "" where nothing, or where it is a value."""
+    if member == "..":
+        return f"{member!r} has no number in it; write 18..59, 60.. or ..17"
+    band = band_of(member)
+    if band and band.least > band.most:
+        return f"no number is in {member!r}; write the smaller one first: {band.most:g}..{band.least:g}"
+    return ""
 
 
 def _common(member: str, rival: str) -> str:

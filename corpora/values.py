@@ -89,9 +89,13 @@ class _Grouping:
             known = [member for of_group in self.groups.values() for member in of_group if not band_of(member)]
             yield (
                 f"values of {self.attribute!r} are in no group: {_with_counts(left_out, self.counts)}"
-                f"{did_you_mean(left_out[0], known).rstrip('.')}; put each into one, or give one group the rest: "
-                f"{next(iter(self.groups))}=...,{REST}"
+                f"{did_you_mean(left_out[0], known).rstrip('.')}; put each into one, or give a group the rest: "
+                f"NAME={REST}"
             )
+        for value, group in self.group_of.items():
+            if group and value_key(value) in map(value_key, self.groups.keys() - {group}):
+                # the group's row would be read as that value's
+                yield f"{shortened(value)} is in group {shortened(group)}, and another group has its name; choose another name"
         for name, members in self.groups.items():
             if name not in self.group_of.values():
                 yield f"group {shortened(name)} ({', '.join(members)}) has no document; {self.attribute} is {shown}"

@@ -66,13 +66,15 @@ def test_bands_the_rest_and_spellings(group, values, expected):
     [
         (
             "a=1; b=2",
-            r"values of 'stars' are in no group: '3' \(2 documents\), '4' \(1\); put each .* the rest: a=\.\.\.,\*",
+            r"values of 'stars' are in no group: '3' \(2 documents\), '4' \(1\); put each .* the rest: NAME=\*",
         ),
         (
             "a=1,2,3; b=4; c=9",
             r"group 'c' \(9\) has no document; stars is '1' \(1 document\), '2' \(1\), '3' \(2\), '4' \(1\)",
         ),
         ("a=..2; b=3..; c=*", r"group 'c' \(\*\) has no document"),
+        # its row would be read as that of the value
+        ("x=1; 1=*", r"'1' is in group 'x', and another group has its name; choose another name"),
     ],
 )
 def test_groups_that_do_not_fit_the_documents_are_refused_with_counts(group, match):
