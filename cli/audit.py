@@ -286,6 +286,7 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
             *((asked.label, asked.summaries) for asked in models),
         ),
         summary_columns=columns_of(summary_columns),
+        asked=tuple(asked.label for asked in models),
         units=tuple(labelled(entry, "--units") for entry in units or []),
         of_families=tuple(
             SystemFiles(tuple(labelled(entry, f"--{name}") for entry in entries), readers[name])

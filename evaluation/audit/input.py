@@ -37,6 +37,8 @@ class AuditFiles:
     # label and file of each summaries file, and what their columns or keys are called
     summaries: tuple[tuple[str, Path], ...] = ()
     summary_columns: SummaryColumnsSection = USUAL
+    # labels of those that models were asked for, which have summaries of the drawn sets alone
+    asked: tuple[str, ...] = ()
     # label and file of units that somebody split each system's summaries into; () lets them be found
     units: tuple[tuple[str, Path], ...] = ()
     # of options that families bring
@@ -180,7 +182,10 @@ def read_input(wanted: AuditFiles, unread: Collection[str] = ()) -> AuditInput:
     systems = []
     for label, path in files:
         try:
-            summaries = read_summaries(path, sets, allow_missing=wanted.allow_missing, columns=wanted.summary_columns)
+            wanted_sets = _drawn(sets, wanted) if label in wanted.asked else sets
+            summaries = read_summaries(
+                path, wanted_sets, allow_missing=wanted.allow_missing, columns=wanted.summary_columns
+            )
             content = file_digest(file_of(path, SUMMARIES))
             n = summaries.n_thoughts
             systems.append(AuditedSystem(label, str(path), content, summaries, summaries.by_order, n_thoughts=n))
@@ -218,10 +223,7 @@ def input_of(
     """
     if all_mistakes := [*_attribute_mistakes(sets, wanted), *_label_mistakes(wanted), *mistakes]:
         raise DataError(listed(all_mistakes))
-    drawn = sets
-    if wanted.limit is not None and wanted.limit < len(sets):
-        chosen = np.random.default_rng(wanted.seed).choice(len(sets), size=wanted.limit, replace=False)
-        drawn = [sets[place] for place in sorted(chosen.tolist())]
+    drawn = _drawn(sets, wanted)
     common = wanted.values or in_order(v for documents in drawn for v in documents.values(wanted.attribute))
     declared = tuple(common if wanted.values else _declared(documents, wanted.attribute, common) for documents in drawn)
     values = tuple(dict.fromkeys(value for values in declared for value in values))
@@ -236,6 +238,14 @@ def input_of(
         n_not_drawn=len(sets) - len(drawn),
         labels=read_labels(wanted.labels, wanted.attribute, values),
     )
+
+
+def _drawn(sets: Sequence[DocumentSet], wanted: AuditFiles) -> Sequence[DocumentSet]:
+    """The sets that are audited."""
+    if wanted.limit is None or wanted.limit >= len(sets):
+        return sets
+    chosen = np.random.default_rng(wanted.seed).choice(len(sets), size=wanted.limit, replace=False)
+    return [sets[place] for place in sorted(chosen.tolist())]
 
 
 def reference_label(place: int) -> str:

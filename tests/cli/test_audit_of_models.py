@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from audit_inputs import ATTRIBUTE, two_sided, write_sets
+from audit_inputs import ATTRIBUTE, two_sided, write_sets, write_summaries
 from typer.testing import CliRunner
 
 from evenhand.api.asked import asked_models, recipes_of
@@ -61,6 +61,20 @@ def test_a_model_is_asked_once_and_audited(documents, recipe, tmp_path):
     written = candidates.stat().st_mtime_ns
     assert audit(*asked)[0] == 0
     assert candidates.stat().st_mtime_ns == written
+
+
+def test_only_the_sets_that_are_drawn_are_asked_for(documents, recipe, tmp_path):
+    out, drawn = tmp_path / "audit", ("--limit", 5, "--allow-missing")
+    written = write_summaries(tmp_path / "files.jsonl", {f"set-{number}": "Apple berry." for number in range(6)})
+    for options in (drawn[:2], drawn):
+        code, said = audit(
+            *("--documents", documents, "--attribute", ATTRIBUTE, "--model", recipe, "--summaries", written),
+            *(*options, *FAST, "--out", out),
+        )
+        assert code == 0, said
+    assert len((out / "models" / "mine" / "summaries.jsonl").read_text().splitlines()) == 5
+    audited = Audit.model_validate_json((out / "audit.json").read_text())
+    assert (audited.n_sets, audited.systems[-1].n_summaries) == (5, 5)
 
 
 def test_all_that_an_audit_refuses_is_refused_before_a_model_is_asked(documents, recipe, tmp_path):

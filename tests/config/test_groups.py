@@ -42,7 +42,10 @@ def test_groups_of_a_text_and_of_a_mapping(groups, expected):
         ("=1; b=2", ["a group has no name"]),
         ("a=1", ["1 group, and a group is compared with others"]),
         ("", ["0 groups, and"]),
-        ("a=59..18; b=..", ["'a': no number is in '59..18'; write the smaller one first: 18..59", "'b': '..' has no number in it"]),
+        (
+            "a=59..18; b=..",
+            ["'a': no number is in '59..18'; write the smaller one first: 18..59", "'b': '..' has no number in it"],
+        ),
         ("1,2; 3", ["'1,2' is no group; write NAME=VALUE,VALUE"]),
         ('a="1; b=2', ["has a quote that is not closed"]),
         (3, ["3 are no groups; write a text"]),
