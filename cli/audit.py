@@ -326,7 +326,7 @@ def _ask_models(models: "Sequence[AskedModel]", request: "AuditMeasures", wanted
     from ..api.asked import recipes_of, write_summaries
     from ..evaluation.audit.run import check_before
 
-    corpus = check_before(request, wanted, [model.label for model in models], out)
+    corpus = check_before(request, wanted, out)
     n_words = sum(len(document.text.split()) for documents in corpus.sets for document in documents.documents)
     recipes = recipes_of(models, corpus.sets, corpus.attribute, out)
     for model, (recipe, size) in zip(models, recipes, strict=True):

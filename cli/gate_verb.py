@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from ..evaluation.gate.subject import PageKind
 
 EXAMPLE = 'Example: evenhand gate audit/audit.json --fail-if "worst_gap(shares) < -0.05" --baseline main/audit.json'
-# in the signature of a measure whose units a language model makes
-LLM_UNITS = "llm("
 # where a folder has its result: that of an audit, of a report, and of a run
 FILES = ("audit.json", "report.json", "report/report.json")
 
@@ -100,5 +98,7 @@ def _refuse_grades(request: "GateRequest", kind: "PageKind[Any]", page: Any, fil
             )
         refuse_uncalibrated(request, open_recipe(recipe, None))
         return
+    from ..judges.measures.rephrase import LLM_UNITS
+
     methods = kind.read(page).subject.methods.values()
     refuse_llm_units(request, is_by_model=any(LLM_UNITS in method.signature for method in methods))

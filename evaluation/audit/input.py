@@ -1,6 +1,6 @@
 """What is audited: document sets, their attribute values, and the summaries of one or more systems, all checked together."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -156,18 +156,19 @@ class AuditInput:
         )
 
 
-def read_input(wanted: AuditFiles, unread: Collection[str] = ()) -> AuditInput:
+def read_input(wanted: AuditFiles, *, is_before: bool = False) -> AuditInput:
     """Documents and summaries.
 
     Args:
         wanted: what is asked for.
-        unread: labels of summaries whose files are not there yet; all else is checked.
+        is_before: the models were not asked yet, and what they will write is left out; all else is checked.
 
     Raises:
         DataError: a file cannot be read, the documents have no such attribute or other values than were named, a summaries
             file does not fit them, a reference is missing, or two systems have one name; all are listed together.
     """
-    files = [(label, path) for label, path in wanted.summaries if label not in unread]
+    absent = wanted.asked if is_before else ()
+    files = [(label, path) for label, path in wanted.summaries if label not in absent]
     try:
         sets = read_any(
             wanted.documents,
@@ -182,9 +183,9 @@ def read_input(wanted: AuditFiles, unread: Collection[str] = ()) -> AuditInput:
     systems = []
     for label, path in files:
         try:
-            wanted_sets = _drawn(sets, wanted) if label in wanted.asked else sets
+            own_sets = _drawn(sets, wanted) if label in wanted.asked else sets
             summaries = read_summaries(
-                path, wanted_sets, allow_missing=wanted.allow_missing, columns=wanted.summary_columns
+                path, own_sets, allow_missing=wanted.allow_missing, columns=wanted.summary_columns
             )
             content = file_digest(file_of(path, SUMMARIES))
             n = summaries.n_thoughts

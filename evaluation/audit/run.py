@@ -158,20 +158,19 @@ def _refuse_single(corpus: AuditInput, measures: Sequence[str]) -> None:
         )
 
 
-def check_before(audit_measures: AuditMeasures, wanted: AuditFiles, unread: Collection[str], out: Path) -> AuditInput:
+def check_before(audit_measures: AuditMeasures, wanted: AuditFiles, out: Path) -> AuditInput:
     """What is to be audited, as far as it is there: all that an audit would refuse is refused before models are asked.
 
     Args:
         audit_measures: what is measured.
-        wanted: documents and summaries.
-        unread: labels of the summaries that models will write.
+        wanted: documents and summaries, those that models will write among them.
         out: the audit's folder.
 
     Raises:
         DataError: the folder, the documents, summaries or an option would be refused.
     """
     AUDIT.check(out)
-    corpus = read_input(wanted, unread)
+    corpus = read_input(wanted, is_before=True)
     _refuse_single(corpus, audit_measures.measures)
     audit_measures.plan(corpus)
     return corpus

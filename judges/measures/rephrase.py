@@ -25,6 +25,8 @@ from ..shared import Lazy, OneModel, SharedModels
 
 # changes with how replies are asked for (temperature) and read
 VERSION = 2
+# how the signature of such units begins
+LLM_UNITS = "llm("
 # "1. A fact", "2) A fact", "**3.**A fact", "4 A fact"; but not "1.5 km"
 NUMBERED = re.compile(r"[\W_]*(\d+)(?:([.):]+)(?!\d)|(?=\s))[\s*_]*(.*)")
 
@@ -44,7 +46,7 @@ class Rephraser(OneModel[Backend]):
             "v": VERSION,
         }
         named = ",".join(f"{key}={value}" for key, value in parts.items())
-        self.signature = f"llm({template.signature},{named.replace('|', ',')})"
+        self.signature = f"{LLM_UNITS}{template.signature},{named.replace('|', ',')})"
         self._options = options
         self._domain = domain
         self._template = template

@@ -5,8 +5,9 @@ of a statement is the opinion group of its author. Statements that a moderator r
 are left out with the votes on them. Of the votes 1 agrees, -1 disagrees, 0 passes, and an empty cell is none.
 """
 
+import csv
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 from ...corpora.table_files import csv_rows, rows_of_form
@@ -115,5 +116,5 @@ def _topic(path: Path) -> str:
     """What the conversation is about; "" where nothing says so."""
     if not path.is_file():
         return ""
-    lines: Sequence[str] = read_text(path).splitlines()
-    return next((line.partition(",")[2].strip().strip('"') for line in lines if line.startswith("topic,")), "")
+    rows = csv.reader(read_text(path).splitlines())
+    return next((row[1].strip() for row in rows if len(row) > 1 and row[0] == "topic"), "")

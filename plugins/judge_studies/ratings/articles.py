@@ -25,7 +25,7 @@ from .scales import RatingScale
 class RatingsRequest:
     """Ratings as the user gives them."""
 
-    # CSV, TSV, Parquet, JSON lines or a JSON array
+    # CSV, TSV, Parquet, .xlsx, JSON lines or a JSON array
     file: Path
     # document sets that were summarised; None where the ratings have the texts
     documents: Sequence[DocumentSet] | None = None

@@ -65,7 +65,7 @@ class Rating:
 
 @as_given()
 def read_rows(path: Path) -> list[RatedRow]:
-    """The rows of CSV, TSV, Parquet, JSON lines or a JSON array.
+    """The rows of CSV, TSV, Parquet, .xlsx, JSON lines or a JSON array.
 
     Raises:
         DataError: the file cannot be read, has no row, or a row is none; all mistakes are listed.
@@ -95,7 +95,7 @@ def ratings_of(path: Path, rows: Sequence[RatedRow], dimensions: Sequence[str] =
     Args:
         path: of the file, for errors.
         rows: as `read_rows` gives them.
-        dimensions: those that are taken; of a file without a column of scores, the columns that have them. None takes all.
+        dimensions: those that are taken, () for all; of a file without a column of scores, the columns that have them.
 
     Raises:
         DataError: a column is missing, a dimension is none of the file, or cells are wrong; all mistakes are listed.

@@ -32,8 +32,8 @@ Ratings = Annotated[
         exists=True,
         dir_okay=False,
         rich_help_panel=PANEL,
-        help="What people said of summaries: a table (CSV, TSV, Parquet) or JSON lines with the columns id, summary or system, "
-        "and score; optionally rater, dimension, side, group of the rater and documents.",
+        help="What people said of summaries: a table (CSV, TSV, Parquet, .xlsx) or JSON lines with the columns id, summary or "
+        "system, and score; optionally rater, dimension, side, group of the rater and documents.",
     ),
 ]
 Dimensions = Annotated[
