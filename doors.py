@@ -10,7 +10,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import fields, is_dataclass, replace
 from functools import cache, cached_property, wraps
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import Distribution, EntryPoint, entry_points
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar, cast, get_args, get_origin
@@ -190,7 +190,12 @@ class Door(Mapping[str, T]):
 
 def package_of(point: EntryPoint) -> str:
     """Name and version of the package that brings it."""
-    return f"{point.dist.name} {point.dist.version}" if point.dist else "?"
+    return _named(point.dist) if point.dist else "?"
+
+
+@cache  # to be named, a package has its metadata read as a mail is, which takes milliseconds
+def _named(package: Distribution) -> str:
+    return f"{package.name} {package.version}"
 
 
 def _is_own(point: EntryPoint) -> bool:

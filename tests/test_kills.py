@@ -209,6 +209,7 @@ def campaign(server: Server, folder: Path, scenario: Scenario, n_kills: int, see
         assert place.files() == expected, f"seed {seed}, {place.folder}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_killed_anywhere_the_same_command_continues_and_ends_with_the_same_files(server, tmp_path, name):
     campaign(server, tmp_path, SCENARIOS[name], SCENARIOS[name].kills, seed=0)

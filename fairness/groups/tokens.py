@@ -13,11 +13,12 @@ Source: Zhang et al. 2024; docs/papers.md#zhang-tokens.
 import hashlib
 import os
 import string
+import warnings
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
-from typing import Literal
+from typing import Any, Literal
 
 from ...errors import DataError
 from ...extras import need
@@ -124,6 +125,21 @@ def _place(nltk: ModuleType, name: str) -> str | None:
     return None
 
 
+def _english_wordnet(nltk: ModuleType) -> Any:
+    """WordNet as `WordNetLemmatizer` asks it, read without the map to itself that other languages' data are found by.
+
+    NLTK makes that map whenever it reads WordNet 3.0, which takes two thirds of the time.
+    """
+
+    class EnglishWordNet(nltk.corpus.reader.WordNetCorpusReader):  # type: ignore[misc, name-defined]
+        def map_wn(self, version: str = "wordnet") -> None:
+            """No map."""
+
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "The multilingual functions")
+        return EnglishWordNet(nltk.data.find(_place(nltk, "wordnet")), None)
+
+
 Tokenize = Callable[[str], list[str]]
 
 RESOURCES = ("punkt_tab", "averaged_perceptron_tagger_eng", "wordnet", "stopwords")
@@ -153,7 +169,7 @@ class NgramTokenizer:
         listed = nltk.corpus.stopwords.words(None if stop_words == "all" else stop_words)
         stop_set = frozenset(listed).union(string.punctuation, EXTRA_STOP_TOKENS)
         tagger = need("nltk.tag.perceptron", "the N-gram token pipeline").PerceptronTagger()
-        lemmatize = nltk.stem.WordNetLemmatizer().lemmatize
+        wordnet = _english_wordnet(nltk)
         stem = nltk.stem.PorterStemmer().stem
 
         @lru_cache(REMEMBERED)
@@ -163,7 +179,8 @@ class NgramTokenizer:
                 return None
             # a sentence of one word: the tag, and with it the lemma, depends on the token alone
             tag = tagger.tag([token])[0][1]
-            return str(stem(lemmatize(token, PARTS_OF_SPEECH.get(tag[:2], "n"))))
+            lemmas = wordnet._morphy(token, PARTS_OF_SPEECH.get(tag[:2], "n"))
+            return str(stem(min(lemmas, key=len, default=token)))
 
         @lru_cache(REMEMBERED)
         def counted(sentence: str) -> tuple[str, ...]:
@@ -173,9 +190,8 @@ class NgramTokenizer:
 
         self._counted = counted
         self._sentences: Tokenize = nltk.sent_tokenize
-        reduced("warm")  # WordNet is read when it is first asked
         self.signature = (
-            f"ngram|nltk:{nltk.__version__}|wordnet:{nltk.corpus.wordnet.get_version()}"
+            f"ngram|nltk:{nltk.__version__}|wordnet:{wordnet.get_version()}"
             f"|stop:{stop_words}-{len(stop_set)}-{digest(sorted(stop_set), 6)}"
             f"|punkt:{trained_digest(nltk, 'punkt_tab')}|tagger:{trained_digest(nltk, 'averaged_perceptron_tagger_eng')}"
             f"|text:normal-form-{VERSION}"

@@ -421,6 +421,7 @@ def test_a_file_in_the_place_of_a_later_stages_folder(values, tmp_path, name):
     assert f"key 'output': {tmp_path}/run/{name}: cannot be made" in refusal(values)
 
 
+@pytest.mark.usefixtures("quick_python")
 def test_caches_that_are_none(values, trained, tmp_path, monkeypatch):
     monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path))
     for name in ("judgements", "embeddings", "reference_logps", "answers"):
@@ -691,6 +692,7 @@ def test_a_job_of_slurms_with_too_few_nodes(trained, monkeypatch):
     )
 
 
+@pytest.mark.usefixtures("quick_python")
 def test_a_slurm_that_is_not_there_and_one_that_does_not_answer(trained, tmp_path, monkeypatch):
     spread = trained | {"train": {"accelerate_config": "cpu_multi_node", "launcher": "srun"}}
     monkeypatch.setenv("PATH", str(tmp_path))

@@ -20,6 +20,7 @@ from evenhand.evaluation.pages.blocks import Items, Prose, tables
 from evenhand.judges.measures import open_matcher
 from evenhand.resampling import Bootstrap
 
+pytestmark = pytest.mark.slow
 N_AUDITS = 120
 PLAN = AuditPlan(bootstrap=Bootstrap(level=0.95, resamples=40, seed=0), least_group=5, n_examples=2)
 WORDS = open_matcher(MatcherSection(kind="words"))
@@ -158,7 +159,6 @@ def prose(made):
     ]
 
 
-@pytest.mark.slow
 def test_every_family_names_in_words_whom_its_gaps_name(audits):
     seen = Counter()
     for audit in audits:
