@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from evenhand.config import BackendSection, ModelSection, Recipe
-from evenhand.errors import DataError, StorageError
+from evenhand.errors import DataError, StorageError, UnfitModelError
 from evenhand.generate.backends import backend_signature
 from evenhand.generate.stage import generate
 from evenhand.judges.stage import judge
@@ -96,6 +96,18 @@ def test_a_template_that_reads_the_date_is_given_the_runs_day(
     # outside of a run the clock moves, and a process has one day all the same
     assert template_date() == template_date()
     assert prompt(name) == prompt(name)
+
+
+def test_with_a_form_made_on_the_way_a_template_has_the_runs_day_or_is_refused(
+    tiny_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = with_template(tiny_model, tmp_path / "model", '{% set form = "%Y-%j" %}{{ strftime_now(form) }}\n' + TURNS)
+    move_clock(monkeypatch)
+    with dated(RunDate(DAY)):
+        try:
+            assert prompt(name).startswith("2025-068\n")
+        except UnfitModelError as error:  # transformers 5.24
+            assert "'str' object is not callable" in str(error)
 
 
 @pytest.mark.parametrize("family", WITHOUT)
