@@ -68,7 +68,7 @@ def today() -> date:
 def date_options(template: str | Mapping[str, str] | None) -> dict[str, Any]:
     """What `apply_chat_template` is given besides the chat, for a template that reads the date; nothing for any other.
 
-    The day is written into the template: transformers 5.24 gives templates no functions but its own clock. One that calls it with a
+    The day is written into the template: transformers 5.24 gives templates no functions but its clock. One that calls it with a
     form that is made on the way is given the function, with which that version ends in an error.
     """
     text, day = _code(template), template_date().day
