@@ -79,12 +79,21 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_collection_finish() -> None:
-    """What 18,000 collected tests and all libraries are made of stays, and is looked through by no collector again.
+    """What 18,000 collected tests are made of stays, and is looked through by no collector again.
 
-    One second each time where a trainer or a benchmark collects garbage, and a seventh of all ordinary tests' time.
+    It was a second each time where a trainer or a benchmark collects garbage, and a seventh of all ordinary tests' time.
     """
     gc.freeze()
     gc.enable()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
+    """Nor is what a file's tests have imported, once they have left no garbage."""
+    yield
+    if nextitem is not None and nextitem.path != item.path:
+        gc.collect()
+        gc.freeze()
 
 
 @pytest.fixture(autouse=True)

@@ -37,6 +37,7 @@ def figures(folder: Path, name: str) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.slow
 def test_a_part_that_fails_or_hangs_is_reported_and_the_others_go_on(tmp_path, capsys):
     start = time.monotonic()
     child = f"import subprocess; subprocess.run([{sys.executable!r}, '-c', 'import time; time.sleep(600)'])"
@@ -92,6 +93,7 @@ def test_what_is_not_timed_runs_side_by_side_and_before_what_is(tmp_path):
     assert [each[""] for each in figures(tmp_path, "summary")["parts"]] == list(jobs)
 
 
+@pytest.mark.slow
 def test_a_worker_in_a_session_of_its_own_ends_with_its_part(tmp_path):
     worker = f"import pathlib, time; time.sleep(6); pathlib.Path({str(tmp_path / 'late')!r}).touch()"
     program = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {worker!r}], start_new_session=True)"

@@ -96,6 +96,7 @@ def test_candidates_that_judges_have_not_finished_are_left_out(tmp_path):
     assert len(grades) == 4 and list(grades.values()).count(1) == 2
 
 
+@pytest.mark.slow
 def test_a_summary_beyond_a_limit_is_not_served_at_a_deadline_either(tmp_path):
     with held_up(is_cold) as (upstream, go_on), served_by(tmp_path, upstream, "score(words) < 1000") as client:
         refused = ask(client)
@@ -142,6 +143,7 @@ def test_equal_requests_at_the_same_time_are_asked_once(tmp_path):
     assert other["evenhand"]["side"] == "allow"
 
 
+@pytest.mark.slow
 def test_each_of_equal_requests_has_its_own_deadline(tmp_path):
     # the first is given up at 4 seconds; the second, which came 2 seconds later, asks then for itself
     with (
