@@ -3,10 +3,10 @@
     python -m evenhand.benchmarks.approval polis polarized-issues \\
         --group "liberal=Very liberal,Slightly liberal; conservative=Very conservative,Slightly conservative"
 
-makes the tables "Fairness and approval" of benchmarks/RESULTS.md, of folders in Polis's or Remesh's form. A summary is a selection
-of statements; how far each group approves of it is measured on one half of the voters, and whatever is made or measured by
-votes uses the other half. Rank correlations are within a conversation, mean over seeds; intervals are over conversations. By chance: the
-votes of whole statements are dealt anew.
+makes the tables "Fairness and approval" of benchmarks/RESULTS.md, of folders in Polis's or Remesh's form. A summary is a
+selection of statements; how far each group approves of it is measured on one half of the voters, and whatever is made or
+measured by votes uses the other half. Rank correlations are within a conversation, mean over seeds; intervals are over
+conversations. By chance: the votes of whole statements are dealt anew.
 """
 
 from collections import Counter
