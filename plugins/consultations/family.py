@@ -89,7 +89,7 @@ class Approval:
             )
         return (
             f"Of what a summary says, the group that likes it least approves of {point} % on average; {n_unmatched:,} of "
-            f"{n_units:,} units say no statement and do not count."
+            f"{n_units:,} units match no statement and do not count."
         )
 
     def example(self, item: LabelledSummary, answer: Approved, left_out: tuple[str, ...] | None = None) -> TakenApart:
@@ -154,7 +154,7 @@ def _warnings(measured: Measured, least_group: int) -> Iterator[str]:
     n_units, n_unmatched = measured.figures.columns[:, 3:HEAD].sum(axis=0)
     if n_unmatched > MOST_UNMATCHED * n_units:
         yield (
-            f"{measured.system}, approval: {n_unmatched:,.0f} of {n_units:,.0f} units of the summaries say no statement "
+            f"{measured.system}, approval: {n_unmatched:,.0f} of {n_units:,.0f} units of the summaries match no statement "
             f"({family.by}), so approval speaks of the rest alone."
         )
     for reason, n in family.votes.left_out.items():
@@ -193,7 +193,7 @@ FAMILY = FamilyKind(
         table=GroupTable(
             "Approval: {by}",
             "How far each opinion group agrees with what the summaries say, by its votes on the statements that say the same, "
-            "in per cent. The groups are the voters'.",
+            "in per cent. The groups are the voters'; where votes made them, as in Polis, those of two sets share a name alone.",
             "approval",
             ("opinion group", "approval"),
         ),
