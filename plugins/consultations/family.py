@@ -94,8 +94,7 @@ class Approval:
 
     def example(self, item: LabelledSummary, answer: Approved, left_out: tuple[str, ...] | None = None) -> TakenApart:
         """Approval by group of all statements and of the summary, and the statement that each unit says."""
-        table = self.votes.table(item)
-        assert table is not None, "it has an answer"
+        table = self.votes.by_set[item.id]
         rates, groups = self.votes.rates(table), self.votes.groups
         of_all = approval(np.ones((1, rates.shape[1]), dtype=bool), rates)[0]
         known = [k for k in range(len(groups)) if not np.isnan(answer.by_group[k])]

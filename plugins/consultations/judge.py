@@ -4,7 +4,9 @@ As the reward it chooses by leximin: the candidate whose worst-off group is best
 group, so that what it chose can be measured on the other half (`evenhand audit --voters second-half`).
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import ClassVar, Literal
@@ -13,11 +15,12 @@ from ...config.fairness import EntailerSection, FairnessJudgeSection
 from ...config.section import Check
 from ...corpora.reader import read_any
 from ...fairness.groups.masses import Unscored
-from ...fairness.labelled import LabelledSummary
+from ...fairness.labelled import LabelledSource, LabelledSummary
 from ...judges.documents import WholeSetJudge
 from ...judges.judge import Judge, Kind, Verdict, judge_signature
 from ...judges.measures import Entailer, entailer_readers, open_entailer
 from ...judges.shared import SharedModels
+from ...records import Document
 from ...storage import canonical_json, digest, file_digest, local_path
 from .said import Approved, Voters, Votes, approved, votes_of
 
@@ -47,17 +50,18 @@ class ApprovalJudge(FairnessJudgeSection):
 class WorstGroupApproval(WholeSetJudge):
     """Approval of the worst group as a judge, on a scale from 0 to 1; its `raw` has that of every group."""
 
-    def __init__(self, name: str, options: ApprovalJudge, votes: Votes, entailer: Entailer) -> None:
+    def __init__(self, name: str, options: ApprovalJudge, entailer: Entailer) -> None:
         files = digest([file_digest(local_path(path)) for path in (options.documents, options.votes)], 12)
         named = judge_signature(
             "approval-of-worst-group", "approval", entailer=entailer.signature, votes=files, voters=options.voters, v=1
         )
         super().__init__(name, named, entailer)
-        self._votes = votes
+        self._votes, self._set_ids = _read(options)
         self._entailer = entailer
 
     def _verdicts(self, summaries: Sequence[LabelledSummary]) -> list[Verdict]:
-        return [self._verdict(answer) for answer in approved(self._entailer, self._votes, summaries)]
+        items = [replace(summary, id=self._set_ids.get(_texts(summary.documents), "")) for summary in summaries]
+        return [self._verdict(answer) for answer in approved(self._entailer, self._votes, items)]
 
     def _verdict(self, answer: Approved | Unscored) -> Verdict:
         if isinstance(answer, Unscored):
@@ -71,8 +75,17 @@ class WorstGroupApproval(WholeSetJudge):
         return Verdict(round(answer.worst, 6), raw=canonical_json(raw))
 
 
-def _votes(options: ApprovalJudge) -> Votes:
-    return votes_of(read_any(local_path(options.documents)), local_path(options.votes), options.voters)
+def _read(options: ApprovalJudge) -> tuple[Votes, dict[tuple[str, ...], str]]:
+    """The votes, and the id of each set by the texts of its documents, by which alone a judge knows a set."""
+    sets = read_any(local_path(options.documents))
+    n_alike = Counter(_texts(documents.documents) for documents in sets)
+    # votes on one of two sets of the same texts are not votes on the other
+    ids = {texts: documents.id for documents in sets if n_alike[texts := _texts(documents.documents)] == 1}
+    return votes_of(sets, local_path(options.votes), options.voters), ids
+
+
+def _texts(documents: Sequence[Document | LabelledSource]) -> tuple[str, ...]:
+    return tuple(document.text for document in documents)
 
 
 def open_approval(name: str, options: ApprovalJudge, models: SharedModels) -> Judge:
@@ -82,11 +95,11 @@ def open_approval(name: str, options: ApprovalJudge, models: SharedModels) -> Ju
         EvenhandError: the documents or the votes cannot be read, or do not go together.
         ModelError: as `open_entailer`.
     """
-    return WorstGroupApproval(name, options, _votes(options), open_entailer(options.entailer, models))
+    return WorstGroupApproval(name, options, open_entailer(options.entailer, models))
 
 
 def _checks(name: str, options: ApprovalJudge) -> Iterator[Check]:
-    yield Check("votes", partial(_votes, options), is_here=True)
+    yield Check("votes", partial(_read, options), is_here=True)
 
 
 APPROVAL = Kind(

@@ -31,9 +31,6 @@ COPIED = 2.0
 # of the division of voters
 SEED = 0
 
-# the texts of a set's documents, in their order: what a set is known by where its id is not
-Texts = tuple[str, ...]
-
 
 @dataclass(frozen=True, eq=False)
 class Approved:
@@ -67,13 +64,9 @@ class Votes:
 
     # groups of all sets in their order
     groups: tuple[str, ...]
-    by_texts: Mapping[Texts, VoteTable]
+    by_set: Mapping[str, VoteTable]
     # votes by reason
     left_out: Counter[str]
-
-    def table(self, item: LabelledSummary) -> VoteTable | None:
-        """The votes on the documents of a summary; None without any."""
-        return self.by_texts.get(tuple(document.text for document in item.documents))
 
     def rates(self, table: VoteTable) -> Floats:
         """Approval of each statement by each group of all sets, (groups, statements); nan where a group has no vote."""
@@ -98,20 +91,20 @@ def votes_of(sets: Sequence[DocumentSet], path: Path, voters: Voters) -> Votes:
     by_set: dict[str, list[StatementVote]] = defaultdict(list)
     for vote in read_votes(path, left_out):
         by_set[vote.set_id].append(vote)
-    by_texts = {}
+    tables = {}
     for documents in sets:
         table = vote_table(documents, by_set.pop(documents.id, []), left_out)
         if table is not None and len(table.groups) > 1:
-            by_texts[tuple(document.text for document in documents.documents)] = _only(table, voters)
-    if not by_texts:
+            tables[documents.id] = _only(table, voters)
+    if not tables:
         names = f"its sets are {', '.join(map(repr, [*by_set][:5]))}" if by_set else f"{_reasons(left_out)}"
         raise DataError(
             f"{path}: has no votes of two groups of five people on the statements of one of the {len(sets):,} sets "
             f"({names}); give the file that evenhand import polis or remesh wrote with --votes beside these documents"
         )
     left_out["votes on other document sets"] += sum(map(len, by_set.values()))
-    groups = tuple(sorted({group for table in by_texts.values() for group in table.groups}))
-    return Votes(groups, by_texts, +left_out)
+    groups = tuple(sorted({group for table in tables.values() for group in table.groups}))
+    return Votes(groups, tables, +left_out)
 
 
 def _reasons(counts: Counter[str]) -> str:
@@ -126,11 +119,11 @@ def _only(table: VoteTable, voters: Voters) -> VoteTable:
 
 
 def approved(entailer: Entailer, votes: Votes, items: Sequence[LabelledSummary]) -> list[Approved | Unscored]:
-    """What groups think of each summary."""
+    """What groups think of each summary, whose id is that of its set."""
     answers: list[Approved | Unscored] = [
         Unscored(NO_VOTES) if item.summary.strip() else Unscored(EMPTY_SUMMARY) for item in items
     ]
-    tables = {place: votes.table(item) for place, item in enumerate(items) if item.summary.strip()}
+    tables = {place: votes.by_set.get(item.id) for place, item in enumerate(items) if item.summary.strip()}
     places = [place for place, table in tables.items() if table is not None]
     evidence = entailer.evidence([items[place] for place in places], between=False)
     for place, units in zip(places, evidence, strict=True):

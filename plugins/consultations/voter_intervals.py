@@ -56,11 +56,10 @@ def over_voters(
 def _of_system(
     measurement: Measured, family: Approval, corpus: AuditInput, bootstrap: Bootstrap
 ) -> Iterator[AuditNumber]:
-    system = next(system for system in corpus.systems if system.label == measurement.system)
     answered = [
-        (answer, table)
-        for item, answer in zip(corpus.items(system), measurement.answers, strict=True)
-        if isinstance(answer, Approved) and item is not None and (table := family.votes.table(item)) is not None
+        (answer, family.votes.by_set[documents.id])
+        for documents, answer in zip(corpus.sets, measurement.answers, strict=True)
+        if isinstance(answer, Approved)
     ]
     draws = np.stack([_drawn(family.votes, table, answer, bootstrap) for answer, table in answered])
     observed = np.stack([[*answer.by_group, answer.worst] for answer, _ in answered])  # (sets, groups and worst)
