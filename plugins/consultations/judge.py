@@ -34,6 +34,8 @@ class ApprovalJudge(FairnessJudgeSection):
         "say the same; says nothing of what no statement says."
     )
     scope: ClassVar[Literal["any", "side", "all"]] = "all"
+    # groups of voters are compared, not of authors
+    least_values: ClassVar[int] = 1
     # the consultation, and the votes on it, as evenhand import polis or remesh writes them
     documents: Path
     votes: Path
