@@ -257,14 +257,14 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--seeds", **count(5, "divisions of the voters"))
     parser.add_argument("--random", **count(100, "random selections of each size and seed"))
     parser.add_argument("--sizes", **count([5, 10], "statements of a selection"))
-    given = parser.parse_args(argv)
+    arguments = parser.parse_args(argv)
     left_out: Counter[str] = Counter()
     try:
-        groups = read_groups(given.group) if given.group else {}
-        conversations = [each for folder in given.folders for each in conversations_of(folder, groups, left_out)]
+        groups = read_groups(arguments.group) if arguments.group else {}
+        conversations = [talk for folder in arguments.folders for talk in conversations_of(folder, groups, left_out)]
     except (EvenhandError, ValueError) as error:
         parser.error(str(error))
-    entailers = [open_entailer(EntailerSection(kind=kind)) for kind in given.entailers]
+    entailers = [open_entailer(EntailerSection(kind=kind)) for kind in arguments.entailers]
     outcomes = []
     for conversation in conversations:
         table = conversation.table
@@ -272,13 +272,13 @@ def main(argv: Sequence[str] | None = None) -> None:
             f"{n} of {g}" for g, n in zip(table.groups, np.bincount(table.group_of).tolist(), strict=True)
         )
         print(f"{conversation.name}: {len(conversation.texts)} statements; {voters}", flush=True)
-        outcomes.append(outcome_of(conversation, given.seeds, given.sizes, given.random, entailers))
+        outcomes.append(outcome_of(conversation, arguments.seeds, arguments.sizes, arguments.random, entailers))
     for reason, n in (+left_out).items():
         print(f"left out: {n:,} {reason}")
     print()
     forms = tuple(dict.fromkeys(conversation.form for conversation in conversations))
     print_measures(outcomes, forms)
-    print_choices(outcomes, given.sizes, forms)
+    print_choices(outcomes, arguments.sizes, forms)
 
 
 if __name__ == "__main__":

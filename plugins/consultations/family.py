@@ -36,7 +36,7 @@ MOST_SHOWN = 3
 
 
 @dataclass(frozen=True)
-class Approval:
+class GroupApproval:
     """The family of approval."""
 
     entailer: Entailer
@@ -104,8 +104,7 @@ class Approval:
             takes = {} if place is None else {groups[k]: float(rates[k, place]) for k in known if rates[k, place] >= 0}
             note = "no statement says it" if place is None else f"as: {item.documents[place].text}"
             lines.append(SummaryUnit(text=unit, takes=takes, note=note))
-        said = set(answer.statements)
-        unsaid = [place for place in range(len(item.documents)) if place not in said]
+        unsaid = [place for place in range(len(item.documents)) if place not in set(answer.statements)]
         liked = table.likely_rates[[table.groups.index(group) for group in worst if group in table.groups]].mean(axis=0)
         shown = sorted(unsaid, key=lambda place: -liked[place])[:MOST_SHOWN]
         return TakenApart(
@@ -134,7 +133,7 @@ class ApprovalOptions(Section):
     voters: Voters = "all"
 
 
-def _opened(opening: Opening) -> Approval:
+def _opened(opening: Opening) -> GroupApproval:
     options, entailer = opening.options, opening.tools.entailer
     assert isinstance(options, ApprovalOptions) and entailer is not None, "of its own kind, and it uses the entailer"
     if options.votes is None:
@@ -142,13 +141,13 @@ def _opened(opening: Opening) -> Approval:
             f"measure {opening.name!r} needs votes: give --votes FILE, which evenhand import polis or remesh writes"
         )
     votes = votes_of(opening.audited.sets, options.votes, options.voters)
-    return Approval(entailer, votes, options.voters, file_digest(options.votes))
+    return GroupApproval(entailer, votes, options.voters, file_digest(options.votes))
 
 
 def _warnings(measured: Measured, least_group: int) -> Iterator[str]:
     """Units that no statement says, and votes that do not count."""
     family = measured.family
-    if not isinstance(family, Approval):
+    if not isinstance(family, GroupApproval):
         return
     n_units, n_unmatched = measured.figures.columns[:, 3:HEAD].sum(axis=0)
     if n_unmatched > MOST_UNMATCHED * n_units:

@@ -134,8 +134,8 @@ def approved(entailer: Entailer, votes: Votes, items: Sequence[LabelledSummary])
 
 
 def _approved(item: LabelledSummary, evidence: UnitEvidence, rates: Floats) -> Approved | Unscored:
-    found = document_entailment(evidence.evidence.nli, evidence.evidence.windows, len(item.documents))
-    likeness = found + COPIED * _copies(item, evidence.units)  # (documents, units)
+    entailed = document_entailment(evidence.evidence.nli, evidence.evidence.windows, len(item.documents))
+    likeness = entailed + COPIED * _copies(item, evidence.units)  # (documents, units)
     # what nobody voted on says nothing of approval
     likeness = np.where(np.isnan(rates).all(axis=0)[:, None], 0.0, likeness)
     best, has = likeness.argmax(axis=0), likeness.max(axis=0) > 0

@@ -17,7 +17,7 @@ from ...evaluation.audit.supplements import Supplement
 from ...fairness.groups.coverage import over
 from ...resampling import Bootstrap, defined, drawn_weights, percentiles
 from .approval import VoteTable, approval
-from .family import APPROVAL, WORST, Approval
+from .family import APPROVAL, WORST, GroupApproval
 from .said import Approved, Votes
 
 HOW = "interval over voters"
@@ -49,12 +49,12 @@ def over_voters(
 ) -> Iterator[AuditNumber]:
     """Approval of each group and of the worst one with intervals over voters, mean over sets, system after system."""
     for measurement in measured:
-        if isinstance(measurement.family, Approval) and measurement.figures.scored.any():
+        if isinstance(measurement.family, GroupApproval) and measurement.figures.scored.any():
             yield from _of_system(measurement, measurement.family, corpus, bootstrap)
 
 
 def _of_system(
-    measurement: Measured, family: Approval, corpus: AuditInput, bootstrap: Bootstrap
+    measurement: Measured, family: GroupApproval, corpus: AuditInput, bootstrap: Bootstrap
 ) -> Iterator[AuditNumber]:
     answered = [
         (answer, family.votes.by_set[documents.id])
