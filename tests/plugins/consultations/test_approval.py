@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from evenhand.cli.app import app
-from evenhand.config.fairness import EntailerSection
+from evenhand.config.fairness import EntailerSection, EqualCoverageJudge
 from evenhand.errors import EvenhandError
 from evenhand.fairness.labelled import LabelledDocuments, LabelledSource, LabelledSummary
 from evenhand.judges import open_judge
@@ -18,7 +18,7 @@ from evenhand.plugins.consultations.approval import VoteTable, approval, leximin
 from evenhand.plugins.consultations.judge import ApprovalJudge
 from evenhand.plugins.consultations.said import NO_MATCH, NO_VOTES, approved, votes_of
 from evenhand.plugins.consultations.votes import StatementVote, read_votes
-from evenhand.records import Document, DocumentSet
+from evenhand.records import Document, DocumentSet, Message, SummaryRequest
 from evenhand.storage import write_jsonl
 
 FARES, TRAMS, CHINESE, NIGHT = "Lower the fares, please.", "Build new trams downtown.", "電車は高い。", "Run at night."
@@ -206,6 +206,14 @@ def test_the_audit_has_approval_by_group_and_counts_sets_without_votes(files):
     assert beside[None]["value"] == pytest.approx(0.6)
 
 
+def test_what_votes_leave_out_is_said_once_for_all_systems(files):
+    write_jsonl(files / "votes.jsonl", [*votes(), votes()[0].model_copy(update={"voter": "n", "group": None})])
+    second = files / "second.jsonl"
+    second.write_text("".join(f"{json.dumps({'id': name, 'summary': TRAMS})}\n" for name in ("fares", "silent")))
+    found = audit(files, "--summaries", str(second), "--votes", str(files / "votes.jsonl"), "--entailer", "words")
+    assert found["warnings"].count("Approval leaves out 1 votes of people of no group.") == 1
+
+
 def test_a_measure_without_its_votes_says_what_is_missing(files):
     with pytest.raises(EvenhandError, match="needs votes: give --votes FILE"):
         audit(files, "--measures", "approval", "--entailer", "words")
@@ -244,6 +252,18 @@ def test_a_set_of_which_the_votes_cannot_be_told_is_unscored(files):
     labelled = LabelledDocuments(tuple(LabelledSource(text, "town") for text in TEXTS), ("town",))
     (verdict,) = judge.score([JudgeInput("c", "r", FARES, contract_ok=True, reference="", labelled=labelled)])
     assert (verdict.score, verdict.unscored) == (None, NO_VOTES)
+
+
+def test_authors_of_one_group_are_no_hindrance(files):
+    from evenhand.preflight.judges import _why_not
+
+    options = {"kind": "approval", "documents": files / "docs.jsonl", "votes": files / "votes.jsonl"}
+    one_valued = DocumentSet(id="fares", documents=tuple(d for d in statements().documents if d.id in "02"))
+    request = SummaryRequest(
+        id="r", document_set=one_valued, template="t", prompt=(Message(role="user", content="?"),), attribute="group"
+    )
+    assert _why_not(ApprovalJudge.model_validate(options), request) is None
+    assert _why_not(EqualCoverageJudge(kind="equal-coverage"), request) == "single value"
 
 
 def test_another_file_of_votes_is_another_judge(files):
