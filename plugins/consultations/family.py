@@ -15,12 +15,13 @@ from ...errors import DataError
 from ...evaluation.audit.family import CommandOption, FamilyKind, FamilyPage, GroupTable, Opening
 from ...evaluation.audit.figures import Figures, Floats, Measured, in_order, most, quantities_of, reasons
 from ...evaluation.audit.kinds import NumberKind, Side, SummaryUnit, TakenApart
+from ...evaluation.pages.words import counted
 from ...fairness.groups.coverage import over
 from ...fairness.groups.masses import Unscored
 from ...fairness.labelled import LabelledSummary
 from ...judges.measures.measure import Entailer
 from ...storage import file_digest
-from .approval import approval
+from .approval import LEAST_VOTERS, approval
 from .said import Approved, Voters, Votes, approved, votes_of
 
 WORST = NumberKind("approval of the worst group")
@@ -154,6 +155,12 @@ def _warnings(measured: Measured, least_group: int) -> Iterator[str]:
         yield (
             f"{measured.system}, approval: {n_unmatched:,.0f} of {n_units:,.0f} units of the summaries match no statement "
             f"({family.by}), so approval speaks of the rest alone."
+        )
+    few = [answer for answer in measured.answers if isinstance(answer, Approved) and answer.fewest_votes < LEAST_VOTERS]
+    if few:
+        yield (
+            f"{measured.system}, approval: in {counted(len(few), 'set')} a group gave fewer than {LEAST_VOTERS} votes on what "
+            "the summary says, so that its approval is hardly known (--over-voters)."
         )
     for reason, n in family.votes.left_out.items():
         yield f"Approval leaves out {n:,} {reason}."

@@ -41,6 +41,8 @@ class Approved:
     units: tuple[str, ...]
     # place of the statement that each unit says; None for none
     statements: tuple[int | None, ...]
+    # agreeing and disagreeing votes of the group that has fewest, of those with any, on what the summary says
+    fewest_votes: int
 
     @property
     def worst(self) -> float:
@@ -129,11 +131,13 @@ def approved(entailer: Entailer, votes: Votes, items: Sequence[LabelledSummary])
     for place, units in zip(places, evidence, strict=True):
         table = tables[place]
         assert table is not None, "others were left out"
-        answers[place] = units if isinstance(units, Unscored) else _approved(items[place], units, votes.rates(table))
+        answers[place] = (
+            units if isinstance(units, Unscored) else _approved(items[place], units, table, votes.rates(table))
+        )
     return answers
 
 
-def _approved(item: LabelledSummary, evidence: UnitEvidence, rates: Floats) -> Approved | Unscored:
+def _approved(item: LabelledSummary, evidence: UnitEvidence, table: VoteTable, rates: Floats) -> Approved | Unscored:
     entailed = document_entailment(evidence.evidence.nli, evidence.evidence.windows, len(item.documents))
     likeness = entailed + COPIED * _copies(item, evidence.units)  # (documents, units)
     # what nobody voted on says nothing of approval
@@ -144,7 +148,8 @@ def _approved(item: LabelledSummary, evidence: UnitEvidence, rates: Floats) -> A
     if (~np.isnan(by_group)).sum() < 2:
         return Unscored(NO_MATCH)
     statements = tuple(int(place) if is_said else None for place, is_said in zip(best, has, strict=True))
-    return Approved(by_group, tuple(evidence.units), statements)
+    n_votes = (table.count(1) + table.count(-1))[:, chosen > 0].sum(axis=1)
+    return Approved(by_group, tuple(evidence.units), statements, int(n_votes[n_votes > 0].min()))
 
 
 def _copies(item: LabelledSummary, units: Sequence[str]) -> Bools:

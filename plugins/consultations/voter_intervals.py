@@ -84,7 +84,8 @@ def _drawn(votes: Votes, table: VoteTable, answer: Approved, bootstrap: Bootstra
     by_group = np.full((len(rates), len(votes.groups)), np.nan)
     places = [votes.groups.index(group) for group in table.groups]
     by_group[:, places] = [approval(np.ones((1, len(said))), of_draw)[0] for of_draw in rates]
-    return np.column_stack([by_group, np.nanmin(by_group, axis=1)])
+    # the worst group of a draw is not known where a group has no vote in it
+    return np.column_stack([by_group, by_group[:, ~np.isnan(answer.by_group)].min(axis=1)])
 
 
 SUPPLEMENT = Supplement(

@@ -120,6 +120,8 @@ def test_a_summary_has_the_approval_of_the_statements_that_it_says(files):
     # the country 1/5 and 5/5, the town 6/6 and 3/6
     assert copied.by_group == pytest.approx([0.6, 0.75])
     assert (copied.worst, copied.gap) == pytest.approx((0.6, 0.15))
+    # five of the country on each of two statements
+    assert copied.fewest_votes == 10
     assert chinese.by_group.tolist() == [1.0, 0.0]
     assert (retold.statements, retold.n_unmatched) == ((1, None), 1)
     assert none.reason == NO_MATCH
@@ -204,6 +206,17 @@ def test_the_audit_has_approval_by_group_and_counts_sets_without_votes(files):
     assert 0.5 <= beside["country"]["low"] < 0.6 < beside["country"]["high"] <= 0.9
     assert beside["town"]["low"] < 0.75 < beside["town"]["high"]
     assert beside[None]["value"] == pytest.approx(0.6)
+
+
+def test_few_votes_on_what_a_summary_says_are_warned_of(files):
+    few = [vote for vote in votes() if vote.group == "town" or vote.document == "2" or vote.voter == "country0"]
+    write_jsonl(files / "votes.jsonl", few)
+    arguments = "--votes", str(files / "votes.jsonl"), "--entailer", "words", "--over-voters"
+    found = audit(files, *arguments)
+    assert any("in 1 set a group gave fewer than 5 votes" in warning for warning in found["warnings"])
+    # of the country a single person agrees with both: whoever is drawn, nobody says otherwise
+    country = next(n for n in found["beside"] if n.get("side") == "country")
+    assert (country["value"], country["low"], country["high"]) == (1.0, 1.0, 1.0)
 
 
 def test_what_votes_leave_out_is_said_once_for_all_systems(files):
