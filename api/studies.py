@@ -106,7 +106,8 @@ def audit(  # noqa: PLR0913 (as many arguments as the command has options)
         resamples: draws of intervals; 1,000 by default.
         level: of the intervals, in (0, 1); 0.95 by default.
         seed: of the draws and tests; 0 by default.
-        options: those of measures that come in beyond the core: tone, opinion_units, word_lists, published, bounds.
+        options: those of measures that come in beyond the core: tone, opinion_units, word_lists, votes, voters,
+            over_voters, published, bounds.
 
     Raises:
         DataError: documents and summaries do not fit, or an option is wrong; mistakes are listed together.

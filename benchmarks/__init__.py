@@ -13,6 +13,7 @@ Each is a program of its own and shows its options with --help:
     python -m evenhand.benchmarks.loop         a whole run: seconds of each stage, and the share spent outside models
     python -m evenhand.benchmarks.injection    how far an order inside a document or a summary moves a judge's grade
     python -m evenhand.benchmarks.fairness     fairness measures against a loop over sets, and their growth with the corpus
+    python -m evenhand.benchmarks.approval     measures of fairness against people's votes, of consultations in folders of yours
     python -m evenhand.benchmarks.evidence     what `make evidence` runs: methods, fairness and judges, on what is real
     python -m evenhand.benchmarks.size         memory and time of each stage, from 1,000 to 100,000 requests
     benchmarks/gpu/run.sh                      all that only a GPU can show

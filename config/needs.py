@@ -91,6 +91,8 @@ class AnyJudgeSection(NeedySection):
     scope: ClassVar[Literal["any", "side", "all"]] = "any"
     # whether it compares the summary with a text
     reads_text: ClassVar[bool] = True
+    # attribute values that documents of a set need to have, of a judge against "documents"
+    least_values: ClassVar[int] = 2
 
     @property
     def is_rate(self) -> bool:

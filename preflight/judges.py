@@ -139,7 +139,7 @@ def _why_not(options: JudgeOptions, request: SummaryRequest) -> str | None:
     if options.against != "documents":
         return None if reference_text(request, options.against).strip() else MISSING_REFERENCE[options.against]
     values = {document.value for document in labelled_documents(request).documents}
-    if len(values) < 2:
+    if len(values) < options.least_values:
         return ONE_VALUE if values else MISSING_REFERENCE["documents"]
     without = options.unknown_values(values)
     return f"no weight in target for {', '.join(map(repr, without))}" if without else None

@@ -42,4 +42,5 @@ def group_table(audit: Audit, family: str, level: Literal[2, 3] = 2) -> Iterator
             shown_as.heading.format(by=of_family[0].by), level, lead=shown_as.lead.format(value=noun(audit.attribute))
         )
         heads = (head.format(attribute=audit.attribute) for head in shown_as.heads)
-        yield table(shown_as.name, (*heads, gap_column(of_family)), groups)
+        gaps = [gap_column(of_family)] if any(n.kind.names for n in of_family) else []
+        yield table(shown_as.name, (*heads, *gaps), groups)

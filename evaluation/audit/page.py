@@ -244,10 +244,10 @@ def beside(audit: Audit) -> Iterator[Block]:
         return
     yield Heading(
         "What papers report besides",
-        lead="As published; nothing is concluded from it. p is of the values that were found to be most over- and "
+        lead="Nothing is concluded from this. p, as published, is of the values that were found to be most over- and "
         "under-represented, and takes documents of one set for independent. The lowest and highest are found greedily: "
         "another choice of sentences, or a summary in words of its own, can be beyond them. The smaller line is the "
-        "interval over document sets.",
+        "interval over document sets where a row says no other.",
     )
     yield beside_table(audit)
 

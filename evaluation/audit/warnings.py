@@ -46,8 +46,12 @@ def warnings(
     yield from scripts(measured, corpus)
     yield from _left_out(measured)
     yield from _of_no_level(measured)
-    for measurement in measured:
-        yield from MEASURES[measurement.family.name].page.warnings(measurement, plan.least_group)
+    # what is said of a family is said of each of its systems
+    yield from dict.fromkeys(
+        warning
+        for measurement in measured
+        for warning in MEASURES[measurement.family.name].page.warnings(measurement, plan.least_group)
+    )
     scored = {
         (measurement.family.name, measurement.system) for measurement in measured if measurement.figures.scored.any()
     }

@@ -1,1 +1,1 @@
-"""Consultations: importers of statements that people made and voted on, with the votes beside them."""
+"""Consultations: statements that people made and voted on, imported with the votes, and approval by opinion group from these."""
