@@ -8,7 +8,7 @@ import typer
 
 from ..errors import DataError, RecipeError
 from . import completion
-from .inputs import Columns, Group, SkipEmpty, SummaryColumns, labelled
+from .inputs import Columns, Dimensions, Group, Ratings, Scales, SkipEmpty, SummaryColumns, labelled, ratings_file
 from .terminal import say, show, show_page
 
 if TYPE_CHECKING:
@@ -56,6 +56,9 @@ def score(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         Literal["all", "side"],
         typer.Option(help="all: a summary of each set; side: one of each side, whose id is SET/SIDE."),
     ] = "all",
+    ratings: Ratings = None,
+    dimension: Dimensions = None,
+    scale: Scales = None,
     force: Annotated[
         bool, typer.Option("--force", help="Replace scores of other summaries that lie in the folder.")
     ] = False,
@@ -80,9 +83,11 @@ def score(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     from ..evaluation.report.comparison.build import build_comparison
     from ..evaluation.report.comparison.given import SCORED, given_entry
     from ..evaluation.report.comparison.page import given_means, page
+    from ..evaluation.report.people.page import people_blocks
     from ..runfolder.processes import hold
     from ..storage import listed
 
+    rated = ratings_file(ratings, dimension, scale)
     files = [labelled(entry, "--summaries") for entry in summaries]
     labels, is_several = [label for label, _ in files], len(files) > 1
     folders = _folders(out, labels) if is_several else [out]
@@ -123,14 +128,14 @@ def score(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
                     label, folder, recipe, judgements.candidates.groups, judgements, judgements.candidates.notes
                 )
             )
-        compared = build_comparison(entries, [1])
+        compared = build_comparison(entries, [1], ratings=rated)
         if is_several:
             comparison_page = page(compared)
             SCORED.write(out, compared, comparison_page, {})
             show_page(comparison_page)
             say(f"comparison: {out / PAGE}")
         else:
-            show(terminal.fragment(given_means(compared)))
+            show(terminal.fragment([*given_means(compared), *people_blocks(compared.people)]))
             for warning in judgements.candidates.notes:
                 say(f"warning: {labels[0]}: {warning}")
             _say_counts(judgements)

@@ -1,10 +1,11 @@
 """Means and differences that people's ratings of some summaries and a judge's scores of all give together.
 
-The mean of the ratings is moved by what the judge says of unrated summaries, less what it says of rated ones, times a weight that
-makes the interval narrowest: prediction-powered inference (Angelopoulos et al. 2023) with power tuning (PPI++, Angelopoulos, Duchi
-and Zrnic 2023). With a weight of 0 it is the ratings alone, so a judge that is worth nothing costs next to nothing. ppi-python has
-it for independent summaries; here document sets are what is drawn, and raters, crossed with them, add a variance of their own
-(Cameron, Gelbach and Miller 2011). It holds where the rated summaries of each cell, a system and side, were drawn at random.
+The mean of the ratings is moved by what the judge says of unrated summaries, less what it says of rated ones, times a weight
+that makes the interval narrowest: prediction-powered inference (Angelopoulos et al. 2023) with power tuning (PPI++, Angelopoulos,
+Duchi and Zrnic 2023). With a weight of 0 it is the ratings alone, so a judge that is worth nothing costs next to nothing.
+ppi-python has it for independent summaries; here document sets are what is drawn, and raters, crossed with them, add a variance of
+their own (Cameron, Gelbach and Miller 2011). It holds where the rated summaries of each cell, a system and side, were drawn at
+random.
 """
 
 from collections.abc import Mapping
@@ -13,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ....resampling import Floats
+from ....resampling import Floats, t_reach
 
 # named raters from which on it can be told how far people differ; of fewer a number is of these people alone
 LEAST_RATERS = 5
@@ -76,13 +77,6 @@ class Inference:
         return n * self.of_rated / rest if rest > 0 else float("inf")
 
 
-def t_reach(error: float, degrees: float, level: float) -> float:
-    """How far bounds of Student's t are on either side of a number."""
-    from scipy.stats import t
-
-    return float(t.ppf((1 + level) / 2, degrees)) * error
-
-
 def infer(table: RatedScores, parts: Parts, weight: float | None = None) -> Inference:
     """A sum of the means of cells, each times its part.
 
@@ -118,8 +112,14 @@ def infer(table: RatedScores, parts: Parts, weight: float | None = None) -> Infe
     value += weight * shift
     said = value + len(names) * by_set
     return Inference(
-        value, weight, min(rated_part, variance), max(0.0, variance - rated_part), raters, degrees, dict(zip(names.tolist(), said.tolist(), strict=True))
-    )  # fmt: skip
+        value=value,
+        weight=weight,
+        of_rated=min(rated_part, variance),
+        of_unrated=max(0.0, variance - rated_part),
+        of_raters=raters,
+        degrees=degrees,
+        by_set=dict(zip(names.tolist(), said.tolist(), strict=True)),
+    )
 
 
 def selection_p_value(values: Floats, table: RatedScores, parts: Parts) -> float:
@@ -144,8 +144,10 @@ def selection_p_value(values: Floats, table: RatedScores, parts: Parts) -> float
 def _shift(values: Floats, table: RatedScores, parts: Parts) -> tuple[float, Floats, Floats]:
     """By how much unrated summaries have higher values than rated ones, and what each rated and unrated row adds to that."""
     is_rated = table.is_rated
-    # a single unrated summary has no spread
-    open_parts = {cell: part for cell, part in parts.items() if (~is_rated[table.cells == cell]).sum() > 1}
+    # a single summary has no spread
+    open_parts = {
+        cell: part for cell, part in parts.items() if min(np.bincount(is_rated[table.cells == cell], minlength=2)) > 1
+    }
     of_rated, rated_rows = _sum_of_means(values, is_rated, table.cells, open_parts)
     of_unrated, unrated_rows = _sum_of_means(values, ~is_rated, table.cells, open_parts)
     return of_unrated - of_rated, -rated_rows, unrated_rows
@@ -163,9 +165,7 @@ def _sum_of_means(values: Floats, rows: Rows, cells: NDArray[np.intp], parts: Pa
     return total, added
 
 
-def _of_raters(
-    table: RatedScores, people: Floats, parts: Parts, places: NDArray[np.intp]
-) -> tuple[float, float]:
+def _of_raters(table: RatedScores, people: Floats, parts: Parts, places: NDArray[np.intp]) -> tuple[float, float]:
     """Variance of the ratings' mean by who rated: without that of a rater within a set, which the sets' has, and with it."""
     n_raters = table.ratings.shape[1]
     if n_raters < LEAST_RATERS:
