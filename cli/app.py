@@ -431,8 +431,9 @@ def _print_result(recipe: "Recipe") -> "Report":
     """Print the headline of a run's report, its main tables, its warnings and where its page lies."""
     from ..evaluation.report.checkpoint.page import page
     from ..evaluation.report.checkpoint.report import read_report
+    from ..evaluation.report.people.page import people_blocks
 
     run_report = read_report(recipe)
-    show_page(page(run_report))
+    show_page(page(run_report), people_blocks(run_report.people))
     say(f"report: {recipe.output / 'report' / 'index.html'}")
     return run_report

@@ -78,6 +78,7 @@ def compare(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has 
     from ..evaluation.report.comparison.page import page
     from ..evaluation.report.comparison.runs import name_runs, usual_budgets
     from ..evaluation.report.named import COMPARISON_PAGE, subject_of
+    from ..evaluation.report.people.page import people_blocks
 
     rated = ratings_file(ratings, dimension, scale)
     gate = Options(fail_if, profile, baseline, junit, markdown, strict)
@@ -101,7 +102,7 @@ def compare(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has 
         run_with_progress(run.recipe, twins)
 
     comparison = run_and_compare(runs, out, budget_sizes, run_one, gating.judged, by_round=rounds, ratings=rated)
-    show_page(page(comparison))
+    show_page(page(comparison), people_blocks(comparison.people))
     say(f"comparison: {out / PAGE}")
     gate.end(comparison.gate, "compare")
 

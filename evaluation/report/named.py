@@ -113,11 +113,9 @@ def _system_of(score: Score) -> tuple[str, tuple[str, ...]]:
     if not score.k:
         return score.pair, ()
     aliases, system = (fold(score.system), f"k={score.k}"), _at(score.system, score.k)
-    return (
-        f"{system} - {_at(score.reference, score.reference_k)}"
-        if score.reference and isinstance(score, Difference | PeoplesNumber)
-        else system
-    ), aliases
+    if isinstance(score, Difference | PeoplesNumber) and score.reference:
+        system = f"{system} - {_at(score.reference, score.reference_k)}"
+    return system, aliases
 
 
 def _summarised_of(traits: Iterable[Score]) -> Iterator[NamedNumber]:

@@ -88,7 +88,7 @@ class _Summaries:
         self.raters = list(dict.fromkeys(name for row in self.people.scores.values() for name in row))
         self.ratings = np.full((len(self.best), len(self.raters)), np.nan)
         for place, (_, best) in enumerate(self.best):
-            for rater, score in self.people.scores.get(_key(best), {}).items():
+            for rater, score in self.people.scores.get(summary_key(best), {}).items():
                 self.ratings[place, self.raters.index(rater)] = score
         if np.isnan(self.ratings).all():
             raise DataError(
@@ -100,7 +100,7 @@ class _Summaries:
         documents = {request.document_set.id: request.document_set for request in requests}
         texts: dict[str, dict[str, str]] = {}
         for label, best in self.best:
-            texts.setdefault(label, {})[_key(best)[0]] = best.text or ""
+            texts.setdefault(label, {})[summary_key(best)[0]] = best.text or ""
         return read_ratings(file, RatedTexts(list(documents.values()), self.page.attribute, texts))
 
     @cached_property
@@ -110,7 +110,7 @@ class _Summaries:
 
     def notes(self) -> Iterator[str]:
         """What is to be known of the ratings beside these summaries."""
-        keys = {_key(best) for _, best in self.best}
+        keys = {summary_key(best) for _, best in self.best}
         if stray := sum(key not in keys for key in self.people.scores):
             yield f"{counted(stray, 'rated text')} of the file {'is' if stray == 1 else 'are'} of none of these systems."
         n = len(list(filter(None, self.raters)))
@@ -173,7 +173,8 @@ class _Column:
         reason = self._reason(parts, n_sets)
         common = {
             "kind": kind, "measure": self.judge.name, "system": folder.label, "k": folder.k, "side": side,
-            "reference": reference.label if reference else "", "reference_k": reference.k if reference else 0, "n": n, "n_sets": n_sets,
+            "reference": reference.label if reference else "", "reference_k": reference.k if reference else 0,
+            "n": n, "n_sets": n_sets,
             "judge": self._judged(folder, reference, parts, side),
         }  # fmt: skip
         if reason:
@@ -214,7 +215,7 @@ class _Column:
         if few := [cell for cell, n in of_cells.items() if n < LEAST_OF_CELL]:
             label, side = names[few[0]]
             of_side = f", {side}" if len(self.page.sides) > 1 else ""
-            return f"{of_cells[few[0]] or 'no'} rated {label}{of_side}"
+            return f"{of_cells[few[0]]} rated of {label}{of_side}"
         if n_sets < LEAST_RATED_SETS:
             return f"{counted(n_sets, 'rated set')}, {LEAST_RATED_SETS} are needed"
         if min(selection_p_value(values, self.table, parts) for values in (self.table.scores, self.words)) < SELECTED:
@@ -226,7 +227,7 @@ def _systems(score: Score) -> SystemPair:
     return score.systems if isinstance(score, Difference) else SystemPair(score.system, k=score.k)
 
 
-def _key(best: BestSummary) -> tuple[str, str]:
+def summary_key(best: BestSummary) -> tuple[str, str]:
     """What was summarised, as files of ratings name it, and the text."""
     name = best.set_id if best.side == ALL else f"{best.set_id}/{best.side}"
     return name, (best.text or "").strip()

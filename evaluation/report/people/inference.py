@@ -3,9 +3,9 @@
 The mean of the ratings is moved by what the judge says of unrated summaries, less what it says of rated ones, times a weight
 that makes the interval narrowest: prediction-powered inference (Angelopoulos et al. 2023) with power tuning (PPI++, Angelopoulos,
 Duchi and Zrnic 2023). With a weight of 0 it is the ratings alone, so a judge that is worth nothing costs next to nothing.
-ppi-python has it for independent summaries; here document sets are what is drawn, and raters, crossed with them, add a variance of
-their own (Cameron, Gelbach and Miller 2011). It holds where the rated summaries of each cell, a system and side, were drawn at
-random.
+ppi-python has it for independent summaries; here document sets are what is drawn, and raters, crossed with them, add a variance
+of their own (Cameron, Gelbach and Miller 2011). It holds where the rated summaries of each cell, a system and side, were drawn
+at random.
 """
 
 from collections.abc import Mapping

@@ -1,8 +1,22 @@
 """What people would say, as blocks of a page."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from statistics import median
 
-from ...pages.blocks import Block, Details, Heading, NumberCell, Prose, Text, bounds, count, group, grouped, table
+from ...pages.blocks import (
+    Block,
+    Details,
+    Heading,
+    NumberCell,
+    Prose,
+    Table,
+    Text,
+    bounds,
+    count,
+    group,
+    grouped,
+    table,
+)
 from ...pages.numbers import NONE
 from ...pages.words import counted
 from ..systems.contents import PeoplesNumber, PeoplesNumbers
@@ -11,8 +25,10 @@ HOW = (
     "On the raters' scale, of all summaries and not of the rated ones alone: the mean of the ratings, moved by what a judge says "
     "of the summaries that nobody rated, less what it says of the rated, as far as that makes the interval narrower "
     "(prediction-powered inference). It holds where the rated summaries were drawn at random of each system and side, as "
-    "`evenhand human plan` draws them. A judge's own numbers say what the judge says, and not what people would."
+    "`evenhand human plan` draws them. Worth: as many ratings alone would make the interval as narrow."
 )
+
+HEADINGS = {"mean": "", "difference": "differences", "gap": "a side less all sides"}
 
 
 def people_blocks(people: PeoplesNumbers | None) -> Iterator[Block]:
@@ -25,34 +41,44 @@ def people_blocks(people: PeoplesNumbers | None) -> Iterator[Block]:
         lead=f"{people.file}: {people.n_rated:,} of {counted(people.n, 'summary', 'summaries')} rated{raters}. {HOW}",
     )
     yield from map(Prose, people.notes)
-    heads = ("", "the judge says", "people would say", "by ratings alone", "rated", "worth", "for half the width")
-    for judge, numbers in grouped(people.numbers, lambda number: number.measure).items():
-        kinds = grouped(numbers, lambda number: number.kind)
-        groups = [
-            group(map(_row, of_kind), kind if kind != "gap" else "side less all sides")
-            for kind, of_kind in kinds.items()
-        ]
-        yield Details(f"With the judge {judge}", (table(f"people by {judge}", heads, groups),), _worth(numbers))
+    by_judge = grouped(people.numbers, lambda number: number.measure)
+    # the one that helps most is shown, the others are folded
+    first, *others = sorted(by_judge, key=lambda judge: -(_worth(by_judge[judge]) or 0))
+    yield Prose(_worth_words(first, by_judge[first]))
+    yield _table(first, by_judge[first])
+    for judge in others:
+        yield Details(_worth_words(judge, by_judge[judge]), (_table(judge, by_judge[judge]),))
+
+
+def _table(judge: str, numbers: Sequence[PeoplesNumber]) -> Table:
+    heads = ("", f"{judge} says", "people would say", "rated", "worth", "for half the width")
+    kinds = grouped(numbers, lambda number: HEADINGS[number.kind])
+    return table(f"people by {judge}", heads, (group(map(_row, rows), heading) for heading, rows in kinds.items()))
 
 
 def _row(number: PeoplesNumber) -> tuple[Text | NumberCell, ...]:
-    name = f"{number.pair}, {number.side}" if number.side else number.pair
     sign = number.kind != "mean"
-    first = (Text(name), NumberCell(number.judge.value, bounds(number.judge), sign=sign))
-    if number.reason:
-        return (*first, Text(number.reason, style="faint"), Text(NONE), count(number.n), Text(NONE), Text(NONE))
-    more = f"{number.more:,} more" if number.more is not None else "no number suffices"
+    first = (
+        Text(f"{number.pair}, {number.side}" if number.side else number.pair),
+        NumberCell(number.judge.value, bounds(number.judge) if number.side is None else None, sign=sign),
+    )
+    if number.worth is None:
+        return (*first, Text(number.reason), count(number.n), Text(NONE), Text(NONE))
     return (
         *first,
         NumberCell(number.value, bounds(number), sign=sign),
-        NumberCell(number.alone.value, bounds(number.alone), sign=sign),
         count(number.n),
         Text(f"{number.worth:,.0f} ratings"),
-        Text(more),
+        Text("all are too few" if number.more is None else f"{number.more:,} more"),
     )
 
 
-def _worth(numbers: list[PeoplesNumber]) -> str:
-    """What a judge adds to ratings, over its numbers."""
-    shares = sorted(number.worth / number.n for number in numbers if number.worth is not None)
-    return f"100 ratings are worth {100 * shares[len(shares) // 2]:.0f}" if shares else "too little is rated"
+def _worth(numbers: Sequence[PeoplesNumber]) -> float | None:
+    """How many ratings alone one is worth with a judge: the median over its numbers."""
+    shares = [number.worth / number.n for number in numbers if number.worth is not None]
+    return median(shares) if shares else None
+
+
+def _worth_words(judge: str, numbers: Sequence[PeoplesNumber]) -> str:
+    worth = _worth(numbers)
+    return f"With {judge}, {'too little is rated' if worth is None else f'100 ratings are worth {100 * worth:.0f}'}."
