@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import product
 from pathlib import Path
 from typing import Literal
 
@@ -13,6 +14,7 @@ from ....errors import DataError
 from ....generate.requests import ALL
 from ....number import Number, what_sets_say
 from ....records import BestSummary, SummaryRequest
+from ....resampling import NOISE
 from ....runfolder.phases import BEST, REQUESTS
 from ....storage import read_jsonl
 from ....text import n_words, some_of
@@ -106,7 +108,7 @@ class _Summaries:
     @cached_property
     def cells(self) -> dict[tuple[str, str], int]:
         """System and side -> its cell."""
-        return {key: place for place, key in enumerate(dict.fromkeys((label, best.side) for label, best in self.best))}
+        return {key: k for k, key in enumerate(product((each.label for each in self.page.folders), self.page.sides))}
 
     def notes(self) -> Iterator[str]:
         """What is to be known of the ratings beside these summaries."""
@@ -139,7 +141,7 @@ class _Summaries:
 
     def _mean(self, folder: JudgedFolder) -> dict[int, float]:
         """Each side by its share of the system's summaries."""
-        sides = [best.side for label, best in self.best if label == folder.label]
+        sides = [best.side for label, best in self.best if label == folder.label] or [self.page.sides[0]]
         return {self.cells[folder.label, side]: sides.count(side) / len(sides) for side in dict.fromkeys(sides)}
 
 
@@ -177,16 +179,19 @@ class _Column:
             "n": n, "n_sets": n_sets,
             "judge": self._judged(folder, reference, parts, side),
         }  # fmt: skip
-        if reason:
+        alone = None if reason else infer(self.table, parts, 0.0)
+        if alone is None or alone.error <= NOISE:
+            reason = reason or "all rated ones have one score"
             return PeoplesNumber.model_validate({**common, "alone": Number(), "reason": reason})
-        numbers, alone = infer(self.table, parts), infer(self.table, parts, 0.0)
+        numbers = infer(self.table, parts)
         needed = numbers.ratings_for(0.5, n)
         more = math.ceil(needed) - n if needed <= len(table.scores) else None
+        worth = min(alone.ratings_for(numbers.error / alone.error, n), len(table.scores))
         said = {self.page.sets[place]: value for place, value in numbers.by_set.items()}
         return PeoplesNumber.model_validate(
             {
                 **common, **self._bounds(numbers), "alone": Number(**self._bounds(alone)), "error": numbers.error,
-                "degrees": numbers.degrees, "worth": alone.ratings_for(numbers.error / alone.error, n), "more": more,
+                "degrees": numbers.degrees, "worth": worth, "more": more,
                 "by_set": what_sets_say(said.get(name, math.nan) for name in self.page.sets),
             }
         )  # fmt: skip
@@ -210,12 +215,12 @@ class _Column:
 
     def _reason(self, parts: Parts, n_sets: int) -> str:
         """Why nothing is told of what people would say; "" where it can be."""
-        names = {cell: key for key, cell in self.summaries.cells.items()}
-        of_cells = {cell: int(self.table.is_rated[self.table.cells == cell].sum()) for cell in parts}
-        if few := [cell for cell, n in of_cells.items() if n < LEAST_OF_CELL]:
-            label, side = names[few[0]]
-            of_side = f", {side}" if len(self.page.sides) > 1 else ""
-            return f"{of_cells[few[0]]} rated of {label}{of_side}"
+        for (label, side), cell in self.summaries.cells.items():
+            inside = self.table.cells == cell
+            n = int(self.table.is_rated[inside].sum())
+            if cell in parts and n < LEAST_OF_CELL:
+                name = f"{label}, {side}" if len(self.page.sides) > 1 else label
+                return f"{n} rated of {name}" if inside.any() else f"no score of {name}"
         if n_sets < LEAST_RATED_SETS:
             return f"{counted(n_sets, 'rated set')}, {LEAST_RATED_SETS} are needed"
         if min(selection_p_value(values, self.table, parts) for values in (self.table.scores, self.words)) < SELECTED:

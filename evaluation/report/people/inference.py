@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ....resampling import Floats, t_reach
+from ....resampling import NOISE, Floats, t_reach
 
 # named raters from which on it can be told how far people differ; of fewer a number is of these people alone
 LEAST_RATERS = 5
@@ -138,7 +138,9 @@ def selection_p_value(values: Floats, table: RatedScores, parts: Parts) -> float
     _, places = np.unique(table.sets, return_inverse=True)
     error = float((np.bincount(places, sum(added)) ** 2).sum()) ** 0.5
     n_sets = len(np.unique(table.sets[table.is_rated]))
-    return float(2 * t.sf(abs(shift) / error, max(1, n_sets - 1))) if error else 1.0
+    if abs(shift) <= NOISE:
+        return 1.0
+    return float(2 * t.sf(abs(shift) / error, max(1, n_sets - 1))) if error else 0.0
 
 
 def _shift(values: Floats, table: RatedScores, parts: Parts) -> tuple[float, Floats, Floats]:
