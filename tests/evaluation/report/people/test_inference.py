@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
+from evenhand.benchmarks.ratings import PARTS, SETS, TRUTH, World
 from evenhand.evaluation.report.people.inference import RatedScores, infer, selection_p_value
 
 # 12 rated and 30 unrated summaries; made once by ppi_python 0.2.3 with numpy.random.default_rng(20261129), rounded to cents:
@@ -74,27 +75,8 @@ def test_ratings_that_would_do():
     assert infer(independent(), ALL, 1.0).ratings_for(0.1, 12) == np.inf
 
 
-SETS, PARTS = 100, {"mean": dict.fromkeys(range(4), 0.25), "difference": {0: -0.5, 1: -0.5, 2: 0.5, 3: 0.5}}
-TRUTH = {"mean": 3.15, "difference": 0.3}
-
-
-def world(generator, n, n_raters=10, *, by_length=False):
-    """Summaries of two systems and two sides, articles and raters of their own; the judge prefers length, of which the second
-    system has more for no reason."""
-    article, side = generator.normal(0, 0.5, (SETS, 1, 1)), generator.normal(0, 0.3, (SETS, 1, 2))
-    quality = 3 + article + np.array([0, 0.3])[:, None] + side + generator.normal(0, 0.5, (SETS, 2, 2))
-    length = 0.5 * (quality - 3) + np.array([0, 0.8])[:, None] + generator.normal(0, 0.7, (SETS, 2, 2))
-    scores = (3.4 + 0.7 * length + generator.normal(0, 0.4, (SETS, 2, 2))).ravel()
-    severity = generator.normal(0, 0.4, n_raters)
-    ratings = np.full((4 * SETS, n_raters), np.nan)
-    for cell in range(4):
-        order = generator.permutation(SETS)
-        if by_length:
-            order = np.argsort(-length.reshape(SETS, 4)[:, cell] + generator.normal(0, 0.2, SETS))
-        for row in 4 * order[: n // 4 + (cell < n % 4)] + cell:
-            rater = generator.integers(n_raters)
-            ratings[row, rater] = quality.ravel()[row] + severity[rater] + generator.normal(0, 0.5)
-    return RatedScores(scores, np.repeat(np.arange(SETS), 4), np.tile(np.arange(4), SETS), ratings)
+def world(generator, n, draw="evenly", n_raters=10):
+    return World.made(generator).rated(n, n_raters, draw, generator)
 
 
 @pytest.mark.parametrize("n", [50, 200])
@@ -128,7 +110,7 @@ def test_raters_add_a_variance_that_a_difference_of_what_the_same_people_rated_d
 
 def test_a_choice_of_long_summaries_is_told_from_a_random_draw():
     generator = np.random.default_rng(4)
-    chosen = [world(generator, 100, by_length=True) for _ in range(20)]
+    chosen = [world(generator, 100, "long ones") for _ in range(20)]
     drawn = [world(generator, 100) for _ in range(100)]
     assert all(selection_p_value(table.scores, table, PARTS["mean"]) < 0.005 for table in chosen)
     assert sum(selection_p_value(table.scores, table, PARTS["mean"]) < 0.05 for table in drawn) <= 12
