@@ -23,7 +23,7 @@ from ..systems.contents import Difference, JudgeNote, PeoplesNumber, PeoplesNumb
 from .inference import LEAST_RATERS, Inference, Parts, RatedScores, infer, selection_p_value
 from .ratings import PeoplesScores, RatedTexts, RatingsFile, read_ratings
 
-# rated document sets from which on intervals hold what they say; simulated: benchmarks/RESULTS.md#ratings
+# rated document sets from which on intervals hold what they say; simulated: benchmarks/RESULTS.md#would-say
 LEAST_RATED_SETS = 20
 # rated summaries in which a mean has a spread
 LEAST_OF_CELL = 2

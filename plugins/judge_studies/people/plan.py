@@ -2,7 +2,7 @@
 
 Evenly, because systems differ more than anything that a judge knows of their summaries; at random within, because only then do
 ratings speak of the summaries that nobody rated. That drawing whole document sets, or by strata of a judge's score, gains no more
-was simulated: benchmarks/RESULTS.md#ratings.
+was simulated: benchmarks/RESULTS.md#would-say.
 """
 
 from collections.abc import Mapping
