@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import product
+from itertools import combinations, product
 from pathlib import Path
 from typing import Literal
 
@@ -110,6 +110,12 @@ class _Summaries:
         """System and side -> its cell."""
         return {key: k for k, key in enumerate(product((each.label for each in self.page.folders), self.page.sides))}
 
+    @cached_property
+    def names(self) -> list[str]:
+        """What each cell is called."""
+        has_sides = len(self.page.sides) > 1
+        return [f"{label}, {side}" if has_sides else label for label, side in self.cells]
+
     def notes(self) -> Iterator[str]:
         """What is to be known of the ratings beside these summaries."""
         keys = {summary_key(best) for _, best in self.best}
@@ -172,7 +178,7 @@ class _Column:
         """What people would say of a sum of cells' means, or why that is not known."""
         table = self.table.of(parts)
         n, n_sets = int(table.is_rated.sum()), len(np.unique(table.sets[table.is_rated]))
-        reason = self._reason(parts, n_sets)
+        reason = self._reason(parts, n_sets) or (self._apart(parts) if kind != "mean" else "")
         common = {
             "kind": kind, "measure": self.judge.name, "system": folder.label, "k": folder.k, "side": side,
             "reference": reference.label if reference else "", "reference_k": reference.k if reference else 0,
@@ -213,13 +219,20 @@ class _Column:
         known = all(len(scores) for scores in means.values())
         return Number(value=sum(part * means[cell].mean() for cell, part in parts.items()) if known else None)
 
+    def _apart(self, parts: Parts) -> str:
+        """Why cells cannot be compared that other people rated, whose severity would be the difference; "" where they can."""
+        is_used = {cell: (~np.isnan(self.table.ratings[self.table.cells == cell])).any(axis=0) for cell in parts}
+        for first, second in combinations(parts, 2):
+            if not (is_used[first] & is_used[second]).any():
+                return f"nobody rated both {self.summaries.names[first]} and {self.summaries.names[second]}"
+        return ""
+
     def _reason(self, parts: Parts, n_sets: int) -> str:
         """Why nothing is told of what people would say; "" where it can be."""
-        for (label, side), cell in self.summaries.cells.items():
+        for cell in parts:
             inside = self.table.cells == cell
-            n = int(self.table.is_rated[inside].sum())
-            if cell in parts and n < LEAST_OF_CELL:
-                name = f"{label}, {side}" if len(self.page.sides) > 1 else label
+            n, name = int(self.table.is_rated[inside].sum()), self.summaries.names[cell]
+            if n < LEAST_OF_CELL:
                 return f"{n} rated of {name}" if inside.any() else f"no score of {name}"
         if n_sets < LEAST_RATED_SETS:
             return f"{counted(n_sets, 'rated set')}, {LEAST_RATED_SETS} are needed"

@@ -18,6 +18,8 @@ from ....resampling import NOISE, Floats, t_reach
 
 # named raters from which on it can be told how far people differ; of fewer a number is of these people alone
 LEAST_RATERS = 5
+# share of a cell that is taken to be others' where a rater has it nearly alone
+LEAST_OTHERS = 0.25
 Rows = NDArray[np.bool_]
 # cell -> what its mean counts
 Parts = Mapping[int, float]
@@ -177,8 +179,11 @@ def _of_raters(table: RatedScores, people: Floats, parts: Parts, places: NDArray
     for cell, part in parts.items():
         inside = is_rated & (table.cells == cell)
         left = np.where(is_known[inside], table.ratings[inside] - people[inside].mean(), 0.0)
-        added[inside] = part / inside.sum() * left / is_known[inside].sum(axis=1, keepdims=True)
-    with_noise = n_raters / (n_raters - 1) * float((added.sum(axis=0) ** 2).sum())
+        weights = is_known[inside] / is_known[inside].sum(axis=1, keepdims=True) / inside.sum()
+        # as the jackknife has it: who rated much moves the mean that they are held against
+        added[inside] = part * weights * left / np.maximum(1 - weights.sum(axis=0), LEAST_OTHERS)
+    with_noise = (n_raters - 1) / n_raters * float((added.sum(axis=0) ** 2).sum())
     within_sets = np.zeros((places.max() + 1, n_raters))
     np.add.at(within_sets, places, added)
-    return max(0.0, with_noise - float((within_sets**2).sum())), with_noise
+    noise = ((n_raters - 1) / n_raters) ** 2 * float((within_sets**2).sum())
+    return max(0.0, with_noise - noise), with_noise

@@ -138,6 +138,21 @@ def test_ratings_of_one_system_say_nothing_of_the_other(files):
     assert reasons["mean", "long"] == reasons["difference", "long"] == (None, "0 rated of long")
 
 
+def test_systems_that_other_people_rated_are_not_compared(files):
+    ratings = rate(planned(files), files / "ratings.csv", raters=("ann", "ben"))
+    rows = list(csv.DictReader(ratings.open()))
+    # of each system by one of them
+    rows = [row | {"rater": "ann" if " long " in row["summary"] else "ben"} for row in rows]
+    with ratings.open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    score("--ratings", ratings)
+    reasons = {(number.kind, number.system): number.reason for number in people_of(files).numbers}
+    assert reasons["difference", "long"] == "nobody rated both long and short"
+    assert reasons["mean", "long"] == reasons["mean", "short"] == ""
+
+
 def test_few_ratings_say_nothing(files):
     score("--ratings", rate(planned(files), files / "ratings.csv", n=30))
     assert {number.reason for number in people_of(files).numbers if number.kind == "mean"} == {
@@ -230,7 +245,7 @@ def rated_report(make_run, tmp_path):
         ]  # fmt: skip
         write_jsonl(folder / "best.jsonl", best)
         rows += [
-            f"{each.request_id},{each.text},r{place % 6},{3 + 2 * (each.side == 'left') + (place + len(phase)) * 3 % 5 / 4}"
+            f"{each.request_id},{each.text},r{place // 2 % 6},{3 + 2 * (each.side == 'left') + (place + len(phase)) * 3 % 5 / 4}"
             for place, each in enumerate(best)
             if place % 7
         ]
