@@ -359,6 +359,13 @@ def jackknife_t(estimate: Floats, without: Floats, rests_on: NDArray[np.bool_], 
     return TInterval(estimate, reach, p_value)
 
 
+def t_reach(error: float, degrees: float, level: float) -> float:
+    """How far bounds of Student's t are on either side of a number, from its standard error."""
+    from scipy.stats import t
+
+    return float(t.ppf((1 + level) / 2, degrees) * error)
+
+
 def least_p_value(n_sets: int) -> float:
     """Chance that as many sets have equal signs where nothing differs: no test of exchanges has a smaller p-value."""
     return 2.0 ** min(1 - n_sets, 0)

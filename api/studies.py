@@ -21,6 +21,7 @@ from ..evaluation.report.comparison.build import COMPARISON, compare_runs
 from ..evaluation.report.comparison.contents import Comparison
 from ..evaluation.report.comparison.entries import NamedRecipe
 from ..evaluation.report.comparison.runs import RUNS, folder_name, refuse_unlike, usual_budgets
+from ..evaluation.report.people.ratings import RatingsFile
 from ..evaluation.report.systems.contents import Score
 from ..fairness.groups.shares import Mode
 from ..loop import Step, run_loop
@@ -230,7 +231,7 @@ def check_runs(runs: Sequence[NamedRecipe], budgets: Sequence[int], out: Path, s
     COMPARISON.announce(out, [entry.label for entry in runs], say)
 
 
-def run_and_compare(
+def run_and_compare(  # noqa: PLR0913 (what compare_runs takes, and how runs are made)
     runs: Sequence[NamedRecipe],
     out: Path,
     budgets: Sequence[int],
@@ -238,10 +239,11 @@ def run_and_compare(
     judged: Callable[[Comparison], Comparison] = lambda comparison: comparison,
     *,
     by_round: bool,
+    ratings: RatingsFile | None = None,
 ) -> Comparison:
     """Run what is not done, each run with the folders of the others, and compare; nobody else may write there meanwhile.
 
-    `judged` puts a gate's verdicts on the comparison before it is written.
+    `judged` puts a gate's verdicts on the comparison before it is written; `ratings` are people's, of some of the summaries.
     """
     # all of them before the first byte is written
     for folder in (out, *(entry.recipe.output for entry in runs)):
@@ -255,7 +257,7 @@ def run_and_compare(
             locks.enter_context(hold_run(entry.recipe))
         for entry in runs:
             run_one(entry, [sibling.recipe.output for sibling in runs if sibling is not entry])
-        return compare_runs(runs, out, budgets, judged, by_round=by_round)
+        return compare_runs(runs, out, budgets, judged, by_round=by_round, ratings=ratings)
 
 
 def _run(recipe: Recipe, say: Say | None, twins: Sequence[Path] = ()) -> None:

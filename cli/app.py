@@ -21,7 +21,7 @@ from . import audit, completion, estimate, exporting, families, gate_verb, impor
 from .compare import compare
 from .door import HERE, RUNS, SUMMARIES, Verb, add_verbs, at_end, in_order, read_verbs
 from .gate import BaselineFile, FailIf, Junit, Markdown, Options, Profile, Strict, read_earlier
-from .inputs import Overrides, RecipePath, open_recipe
+from .inputs import Dimensions, Overrides, Ratings, RecipePath, Scales, open_recipe, ratings_file
 from .progress import run_with_progress, watched
 from .terminal import complain, note, note_cautions, print_plan, say, show_page, summary
 from .verbs import Verbs
@@ -175,6 +175,9 @@ def train(recipe: RecipePath, phase: PhaseName = None, set_: Overrides = None) -
 def report(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has options)
     recipe: RecipePath,
     set_: Overrides = None,
+    ratings: Ratings = None,
+    dimension: Dimensions = None,
+    scale: Scales = None,
     fail_if: FailIf = None,
     profile: Profile = None,
     baseline: BaselineFile = None,
@@ -191,6 +194,7 @@ def report(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has o
     from ..evaluation.report.named import REPORT_PAGE, subject_of
     from ..runfolder.tracking import track_report
 
+    rated = ratings_file(ratings, dimension, scale)
     gate = Options(fail_if, profile, baseline, junit, markdown, strict)
     limits = gate.read(REPORT_PAGE)
     refuse_uncalibrated(limits, loaded)
@@ -198,7 +202,7 @@ def report(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has o
     Gating(REPORT_PAGE, limits, earlier).refuse_before(lambda: subject_of(loaded))
     folder = loaded.output / "report"
     with watched("report", folder):
-        receipt, reused = run(loaded, limits, earlier)
+        receipt, reused = run(loaded, limits, earlier, rated)
         track_report(loaded, folder, receipt, logged_numbers(loaded) if loaded.wandb else {})
     say(summary("report", receipt, reused))
     gate.end(_print_result(loaded).gate, "report")
@@ -427,8 +431,9 @@ def _print_result(recipe: "Recipe") -> "Report":
     """Print the headline of a run's report, its main tables, its warnings and where its page lies."""
     from ..evaluation.report.checkpoint.page import page
     from ..evaluation.report.checkpoint.report import read_report
+    from ..evaluation.report.people.page import people_blocks
 
     run_report = read_report(recipe)
-    show_page(page(run_report))
+    show_page(page(run_report), people_blocks(run_report.people))
     say(f"report: {recipe.output / 'report' / 'index.html'}")
     return run_report

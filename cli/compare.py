@@ -8,7 +8,7 @@ import typer
 
 from . import completion
 from .gate import BaselineFile, FailIf, Junit, Markdown, Options, Profile, Strict, read_earlier
-from .inputs import overrides_option, single_keys
+from .inputs import Dimensions, Ratings, Scales, overrides_option, ratings_file, single_keys
 from .progress import run_with_progress
 from .terminal import note, print_plan, say, show_page
 
@@ -53,6 +53,9 @@ def compare(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has 
     rounds: Annotated[
         bool, typer.Option("--rounds", help="Show methods that ask in rounds after each of them, from one run.")
     ] = False,
+    ratings: Ratings = None,
+    dimension: Dimensions = None,
+    scale: Scales = None,
     fail_if: FailIf = None,
     profile: Profile = None,
     baseline: BaselineFile = None,
@@ -75,7 +78,9 @@ def compare(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has 
     from ..evaluation.report.comparison.page import page
     from ..evaluation.report.comparison.runs import name_runs, usual_budgets
     from ..evaluation.report.named import COMPARISON_PAGE, subject_of
+    from ..evaluation.report.people.page import people_blocks
 
+    rated = ratings_file(ratings, dimension, scale)
     gate = Options(fail_if, profile, baseline, junit, markdown, strict)
     limits = gate.read(COMPARISON_PAGE)
     earlier = read_earlier(limits, COMPARISON_PAGE)
@@ -96,8 +101,8 @@ def compare(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has 
         note(f"{run.label}: {run.recipe.output}")
         run_with_progress(run.recipe, twins)
 
-    comparison = run_and_compare(runs, out, budget_sizes, run_one, gating.judged, by_round=rounds)
-    show_page(page(comparison))
+    comparison = run_and_compare(runs, out, budget_sizes, run_one, gating.judged, by_round=rounds, ratings=rated)
+    show_page(page(comparison), people_blocks(comparison.people))
     say(f"comparison: {out / PAGE}")
     gate.end(comparison.gate, "compare")
 

@@ -1,9 +1,9 @@
 """What several verbs read."""
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
@@ -15,6 +15,9 @@ from ..errors import DataError, RecipeError
 from ..storage import listed, local_path
 from ..text import did_you_mean
 from . import completion
+
+if TYPE_CHECKING:
+    from ..evaluation.report.people.ratings import RatingsFile
 
 V = TypeVar("V", bound=str)
 
@@ -190,3 +193,58 @@ def _verb_of(path: Path) -> str | None:
         return None
     own = ((name, verb.recipe) for name, verb in read_verbs({}).items() if verb.recipe)
     return next((spelled(name) for name, recipe in own if keys <= recipe.model_fields.keys()), None)
+
+
+# what these options are shown under
+PANEL_OF_RATINGS = "People's ratings"
+Ratings = Annotated[
+    Path | None,
+    typer.Option(
+        exists=True,
+        dir_okay=False,
+        rich_help_panel=PANEL_OF_RATINGS,
+        help="What people said of summaries: a table (CSV, TSV, Parquet, .xlsx) or JSON lines with the columns id, summary or "
+        "system, and score; optionally rater, dimension, side, group of the rater and documents.",
+    ),
+]
+Dimensions = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--dimension",
+        rich_help_panel=PANEL_OF_RATINGS,
+        help="Only this dimension; in a file without a column 'score' the column that has its scores. Repeatable.",
+    ),
+]
+Scales = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--scale",
+        metavar="[DIMENSION=]WORST..BEST",
+        rich_help_panel=PANEL_OF_RATINGS,
+        help="Scale of the scores, such as 1..5, or 5..1 where 1 is best. Repeatable. Default: higher is better.",
+    ),
+]
+
+
+def useless_without_ratings(options: Mapping[str, Any]) -> list[str]:
+    """What is wrong with options of people's ratings where there are none."""
+    return [
+        f"{name} is of people's ratings and does nothing without --ratings" for name, value in options.items() if value
+    ]
+
+
+def ratings_file(
+    ratings: Path | None, dimensions: Sequence[str] | None, scales: Sequence[str] | None
+) -> "RatingsFile | None":
+    """The file of ratings that a page is to be set beside; None without one.
+
+    Raises:
+        RecipeError: options of ratings are given without them.
+    """
+    if ratings is None:
+        if stray := useless_without_ratings({"--dimension": dimensions, "--scale": scales}):
+            raise RecipeError(listed(stray))
+        return None
+    from ..evaluation.report.people.ratings import RatingsFile
+
+    return RatingsFile(ratings, tuple(dimensions or ()), tuple(scales or ()))

@@ -8,11 +8,12 @@ import typer
 
 from ..errors import DataError, RecipeError
 from . import completion
-from .inputs import Columns, Group, SkipEmpty, SummaryColumns, labelled
+from .inputs import Columns, Dimensions, Group, Ratings, Scales, SkipEmpty, SummaryColumns, labelled, ratings_file
 from .terminal import say, show, show_page
 
 if TYPE_CHECKING:
     from ..api.results import Candidates, Judgements
+    from ..config import Recipe
 
 EXAMPLE = "Example: evenhand score --documents reviews --summaries even-handed --summaries praising --judges rerank --out scores"
 
@@ -56,6 +57,9 @@ def score(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         Literal["all", "side"],
         typer.Option(help="all: a summary of each set; side: one of each side, whose id is SET/SIDE."),
     ] = "all",
+    ratings: Ratings = None,
+    dimension: Dimensions = None,
+    scale: Scales = None,
     force: Annotated[
         bool, typer.Option("--force", help="Replace scores of other summaries that lie in the folder.")
     ] = False,
@@ -70,7 +74,6 @@ def score(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     """
     from ..api.documents import load_documents
     from ..api.steps import given_candidates, judge_each
-    from ..config.groups import groups_of
     from ..config.recipe import scope_mistakes
     from ..config.recipe_file import load_judges
     from ..evaluation.pages import terminal
@@ -80,9 +83,11 @@ def score(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     from ..evaluation.report.comparison.build import build_comparison
     from ..evaluation.report.comparison.given import SCORED, given_entry
     from ..evaluation.report.comparison.page import given_means, page
+    from ..evaluation.report.people.page import people_blocks
     from ..runfolder.processes import hold
     from ..storage import listed
 
+    rated = ratings_file(ratings, dimension, scale)
     files = [labelled(entry, "--summaries") for entry in summaries]
     labels, is_several = [label for label, _ in files], len(files) > 1
     folders = _folders(out, labels) if is_several else [out]
@@ -98,6 +103,7 @@ def score(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     known = columns.model_dump(exclude_unset=True) if columns else {}
     sets = load_documents(str(documents), attribute, group=group, skip_empty=skip_empty, **known)
     candidates = [given_candidates(str(path), sets, task, summary_columns=summary_columns) for _, path in files]
+    corpus = {"path": str(documents), "columns": columns, "skip_empty": skip_empty}
     with hold(out):
         replaced = [_replaced(*arguments, force=force) for arguments in zip(folders, files, candidates, strict=True)]
         for message in filter(None, replaced):
@@ -107,34 +113,36 @@ def score(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         entries = []
         for label, folder, judgements in zip(labels, folders, judge_each(candidates, judge_options), strict=True):
             _write(folder, judgements)
-            section = judgements.recipe.corpus.model_copy(
-                update={
-                    "path": str(documents),
-                    "columns": columns,
-                    "skip_empty": skip_empty,
-                    "group": groups_of(group or (), [judgements.recipe.corpus.attribute]).popitem()[1]
-                    if group
-                    else None,
-                }
-            )
-            recipe = judgements.recipe.model_copy(update={"corpus": section})
             entries.append(
                 given_entry(
-                    label, folder, recipe, judgements.candidates.groups, judgements, judgements.candidates.notes
+                    label,
+                    folder,
+                    _of_corpus(judgements.recipe, group, corpus),
+                    judgements.candidates.groups,
+                    judgements,
+                    judgements.candidates.notes,
                 )
             )
-        compared = build_comparison(entries, [1])
+        compared = build_comparison(entries, [1], ratings=rated)
         if is_several:
             comparison_page = page(compared)
             SCORED.write(out, compared, comparison_page, {})
-            show_page(comparison_page)
+            show_page(comparison_page, people_blocks(compared.people))
             say(f"comparison: {out / PAGE}")
         else:
-            show(terminal.fragment(given_means(compared)))
+            show(terminal.fragment([*given_means(compared), *people_blocks(compared.people)]))
             for warning in judgements.candidates.notes:
                 say(f"warning: {labels[0]}: {warning}")
             _say_counts(judgements)
             say(f"scores: {out / SCORES_TABLE}")
+
+
+def _of_corpus(recipe: "Recipe", group: Sequence[str] | None, corpus: dict[str, Any]) -> "Recipe":
+    """The recipe of judgements with what its documents are."""
+    from ..config.groups import groups_of
+
+    values = groups_of(group, [recipe.corpus.attribute]).popitem()[1] if group else None
+    return recipe.model_copy(update={"corpus": recipe.corpus.model_copy(update={**corpus, "group": values})})
 
 
 def _folders(out: Path, labels: Sequence[str]) -> list[Path]:

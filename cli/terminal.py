@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from ..config import Recipe
-    from ..evaluation.pages.blocks import Page
+    from ..evaluation.pages.blocks import Block, Page
     from ..loop import PlannedStep
     from ..runfolder.stages import Receipt
 
@@ -61,11 +61,14 @@ def show(renderable: "RenderableType") -> None:
         say(line.rstrip())
 
 
-def show_page(page: "Page") -> None:
-    """Print a page's overview, or with -v all of it."""
-    from ..evaluation.pages.terminal import render
+def show_page(page: "Page", more: "Iterable[Block]" = ()) -> None:
+    """Print a page's overview and `more` of its blocks, or with -v all of it."""
+    from ..evaluation.pages.terminal import fragment, render
 
-    show(render(page, whole=verbosity() == "verbose"))
+    is_whole = verbosity() == "verbose"
+    show(render(page, whole=is_whole))
+    if not is_whole:
+        show(fragment(more))
 
 
 def plain_table(

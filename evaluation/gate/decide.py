@@ -12,7 +12,7 @@ from typing import Generic
 import numpy as np
 
 from ...config.gate import LEAST_GATED
-from ...resampling import LEAST_SETS, NOISE, Bootstrap, Bounds, cut_to, exact_bounds, interval_by_sets
+from ...resampling import LEAST_SETS, NOISE, Bootstrap, Bounds, cut_to, exact_bounds, interval_by_sets, t_reach
 from ..pages.words import few_label
 from .baseline import Baseline
 from .contents import Gate, GateRow
@@ -158,6 +158,9 @@ def _bounds(number: NamedNumber, plan: Bootstrap) -> Bounds:
     values = list(number.by_set.values())
     if number.value is None:
         return None, None
+    if number.error:
+        reach = t_reach(*number.error, plan.level)
+        return number.value - reach, number.value + reach
     if number.is_inside:  # 0 by definition, whose spread says nothing
         return 0.0, 0.0
     if number.is_binary:

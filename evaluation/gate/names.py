@@ -52,7 +52,7 @@ def told(kind: PageKind[Any]) -> str:
         [
             f'evenhand {kind.verb} --fail-if "NAME(WHAT) < NUMBER", with <, <=, > or >=; the number may end in %.',
             *(
-                f"  {name.replace(' ', '_'):12}{meaning}"
+                f"  {name.replace(' ', '_'):18}{meaning}"
                 for name, meaning in kind.functions.items()
                 if meaning != AS_SHOWN
             ),

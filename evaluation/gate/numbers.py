@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from ...number import BySet, Number
 from ...resampling import LEAST_SETS, NOISE, Scale, differences_scale
 from .limits import Limit, fold
@@ -45,6 +47,8 @@ class NamedNumber:
     is_inside: bool = False
     # its bounds on the page where the page's own test calls it higher or lower than 0
     accused: tuple[float, float] | None = None
+    # standard error and degrees of freedom of Student's t, where what sets say is not all that it varies with
+    error: tuple[float, float] | None = None
     # why it is not told, though it could be measured
     withheld: str = ""
 
@@ -96,7 +100,8 @@ class NamedNumber:
 
 def alike(numbers: Sequence[NamedNumber], function: str) -> list[NamedNumber]:
     """Numbers of the same systems: a difference is of two of them."""
-    return [number for number in numbers if ("difference" in number.functions) == (function == "difference")]
+    of_two = function.endswith("difference")
+    return [number for number in numbers if any(name.endswith("difference") for name in number.functions) == of_two]
 
 
 def in_order(numbers: Iterable[NamedNumber], systems: Iterable[str]) -> list[NamedNumber]:
@@ -142,5 +147,13 @@ def minus(
         is_difference=True,
         is_inside=False,
         accused=None,
+        error=_error_of_both(first.error, second.error),
         withheld=first.withheld or second.withheld,
     )
+
+
+def _error_of_both(first: tuple[float, float] | None, second: tuple[float, float] | None) -> tuple[float, float] | None:
+    """Of a difference of two numbers as if they had nothing in common, which is the wider."""
+    if first is None or second is None:
+        return first or second
+    return float(np.hypot(first[0], second[0])), min(first[1], second[1])

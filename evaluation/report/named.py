@@ -13,7 +13,7 @@ from ..gate.numbers import SUMMARISED, NamedNumber, accused_bounds, by_name, in_
 from ..gate.subject import OF_SUMMARISED, MeasureMethod, PageKind, PageNumbers, Subject
 from .comparison.contents import Comparison
 from .systems.compare import Comparer, bootstrap_of
-from .systems.contents import Difference, Report, Score, SideGap, is_share
+from .systems.contents import Difference, PeoplesNumber, Report, Score, SideGap, is_share
 from .systems.systems import SAYS_NOTHING, WORDS, asked
 
 
@@ -77,9 +77,30 @@ def _page_numbers(
         [
             *in_order([*means, *_side_gaps(means, gaps), *_summarised_of(page.traits)], systems),
             *in_order(paired, [number.system for number in paired]),
+            *_of_people(page, systems),
         ],
         page.bootstrap,
     )
+
+
+def _of_people(page: Report | Comparison, systems: Iterable[str]) -> list[NamedNumber]:
+    """What people would say of all summaries, by each judge that helped."""
+    if page.people is None:
+        return []
+    signatures = {judge.name: judge.signature for judge in page.judges}
+
+    dimension = page.people.dimension
+
+    def named(number: PeoplesNumber) -> NamedNumber:
+        function, how = f"people {number.kind}", f"{signatures[number.measure]}|people:{dimension}"
+        error = None if number.error is None or number.degrees is None else (number.error, number.degrees)
+        return NamedNumber(
+            (function,), (fold(number.measure),), number.side, *_system_of(number), number.value,
+            by_name(page.sets, number.by_set), how, is_difference=number.kind != "mean", error=error,
+            withheld=number.reason,
+        )  # fmt: skip
+
+    return in_order(map(named, page.people.numbers), systems)
 
 
 def _at(entry: str, k: int) -> str:
@@ -92,9 +113,9 @@ def _system_of(score: Score) -> tuple[str, tuple[str, ...]]:
     if not score.k:
         return score.pair, ()
     aliases, system = (fold(score.system), f"k={score.k}"), _at(score.system, score.k)
-    return (
-        f"{system} - {_at(score.reference, score.reference_k)}" if isinstance(score, Difference) else system
-    ), aliases
+    if isinstance(score, Difference | PeoplesNumber) and score.reference:
+        system = f"{system} - {_at(score.reference, score.reference_k)}"
+    return system, aliases
 
 
 def _summarised_of(traits: Iterable[Score]) -> Iterator[NamedNumber]:
@@ -140,6 +161,9 @@ OF_SCORES = {
     "rate": "share of the summaries of which something holds: rate(contract kept)",
     "gap": "a side's score less the mean of all sides of its set: worst_gap(coverage)",
     "difference": "a system's score less another's: difference(coverage), worst_difference(coverage)",
+    "people mean": "mean that people would say, from --ratings and a judge: people_mean(coverage)",
+    "people difference": "the same of a system less the first: people_difference(coverage)",
+    "people gap": "the same of a side less all sides: worst_people_gap(coverage)",
     SUMMARISED: OF_SUMMARISED,
 }
 REPORT_PAGE = PageKind(

@@ -9,6 +9,8 @@ from typing import Any
 from ....config import Recipe
 from ....runfolder.phases import phases
 from ...worth import read_worth
+from ..people.build import JudgedFolder, JudgedPage, peoples_numbers
+from ..people.ratings import RatingsFile
 from ..systems.compare import Comparer, Trait, Values, bootstrap_of, low_traits
 from ..systems.contents import SCHEMA, Difference, Examples, JudgeNote, Report, Score, comparison_name
 from ..systems.examples import choose_examples
@@ -39,15 +41,16 @@ from .training_log import read_training
 BETWEEN = (3, 9)
 
 
-def build_report(recipe: Recipe, probed: dict[str, Any] | None) -> Report:
+def build_report(recipe: Recipe, probed: dict[str, Any] | None, ratings: RatingsFile | None = None) -> Report:
     """Everything the report says.
 
     Args:
         recipe: the run's.
         probed: result of the adapter probe; None when nothing was trained.
+        ratings: people's, of some of the summaries.
 
     Raises:
-        DataError: an evaluation is not finished, or two of them cannot be compared.
+        DataError: an evaluation is not finished, two of them cannot be compared, or the ratings are wrong.
     """
     untrained, *trained = read_policies(recipe)
     numbers = PolicyNumbers(recipe, [untrained, *trained[-1:]])
@@ -95,6 +98,7 @@ def build_report(recipe: Recipe, probed: dict[str, Any] | None) -> Report:
         sets=numbers.compare.set_ids,
         documents_digest=numbers.compare.documents_digest,
         worth=read_worth([recipe], {judge.name: judge.signature for judge in numbers.judges}),
+        people=ratings and peoples_numbers(ratings, numbers.judged_page()),
     )
 
 
@@ -128,6 +132,22 @@ class PolicyNumbers:
             is_of_plan = base.column(PLAN + plan) == 1
             for judge in self.judges:
                 yield self.compare.estimate(judge, plan, base.ranked.first_drawn(base.column(judge.name), is_of_plan))
+
+    def judged_page(self) -> JudgedPage:
+        """What people's ratings are set beside: the systems that have one summary of each request."""
+        return JudgedPage(
+            folders=[
+                JudgedFolder(system.label, 0, system.output.phase.folder)
+                for system in self.systems
+                if system.k == self.candidates
+            ],
+            attribute=self.recipe.corpus.attribute,
+            judges=self.judges,
+            sides=self.compare.sides,
+            sets=self.compare.set_ids,
+            scores=[*self.scores(), *self.evidence.differences],
+            level=self.compare.bootstrap.level,
+        )
 
     @cached_property
     def concluded(self) -> Evidence:

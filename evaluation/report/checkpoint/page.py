@@ -45,6 +45,7 @@ from ...pages.words import (
 )
 from ...verdicts import CLEAR, HOW_TESTED
 from ...worth import worth_blocks
+from ..people.page import people_blocks
 from ..systems.compare import COMPARISONS, how_intervals
 from ..systems.contents import Examples, JudgeNote, Report, SideGap, StageRow, TrainingCurve, comparison_name
 from ..systems.systems import SYSTEMS, TRAINED, WORDS
@@ -98,6 +99,7 @@ def page(report: Report) -> Page:
             *_sides(report),
             *_scores(report),
             *worth_blocks(report.worth),
+            *people_blocks(report.people),
             *_differences(report),
             Heading("Form and length"),
             Details("By system and side", (trait_table(report.traits, report.counted, report.systems),)),

@@ -34,6 +34,7 @@ from ...gate.limits import GateRequest
 from ...pages.html import TEMPLATES
 from ...pages.write import DETAILS, PAGE, TABLES, write_page
 from ..named import REPORT_PAGE
+from ..people.ratings import RatingsFile
 from ..systems.contents import SCHEMA, Report
 from .build import build_report
 from .page import page
@@ -61,7 +62,10 @@ class ReportCounts(Counts):
 
 
 def report(
-    recipe: Recipe, request: GateRequest | None = None, baseline: Baseline | None = None
+    recipe: Recipe,
+    request: GateRequest | None = None,
+    baseline: Baseline | None = None,
+    ratings: RatingsFile | None = None,
 ) -> tuple[Receipt, bool]:
     """Write <output>/report/ and the run's manifest.json; the receipt, and whether the report was there already.
 
@@ -69,9 +73,11 @@ def report(
         recipe: the run's.
         request: limits of a gate, whose verdicts stand on the report.
         baseline: an earlier report; limits are then about the change since.
+        ratings: people's, of some of the summaries.
 
     Raises:
-        DataError: a stage is not finished, or ran with another recipe; or two evaluations cannot be compared.
+        DataError: a stage is not finished, or ran with another recipe; two evaluations cannot be compared, or
+            the ratings are wrong.
         StorageError: another command works in the run folder, or it cannot be written.
         ModelError: the trained adapter changes nothing, or was not served; the report is written first and says so.
     """
@@ -82,10 +88,10 @@ def report(
         last = phases(recipe)[-1]
         is_trained = last.after_round is not None and last.adapter is not None and last.adapter.is_dir()
         probed = _probe(last) if is_trained else None
-        stage = report_stage(recipe, request)
+        stage = report_stage(recipe, request, ratings)
 
         def work() -> ReportCounts:
-            built = gated(build_report(recipe, probed), REPORT_PAGE, request, baseline)
+            built = gated(build_report(recipe, probed, ratings), REPORT_PAGE, request, baseline)
             write_text(stage.folder / JSON, built.model_dump_json(indent=2) + "\n")
             write_page(page(built), stage.folder, MARKDOWN)
             return ReportCounts(differences=len(built.differences), warnings=len(built.warnings))
@@ -138,7 +144,7 @@ def _mistakes(phase: Phase) -> Iterator[str]:
             yield f"{phase.name}: files of stage {name!r} were changed or taken away since it finished"
 
 
-def report_stage(recipe: Recipe, request: GateRequest | None = None) -> Stage:
+def report_stage(recipe: Recipe, request: GateRequest | None = None, ratings: RatingsFile | None = None) -> Stage:
     """The stage, with everything the report depends on; a report without a gate does not depend on one."""
     folder = recipe.output / REPORT
     files = {path.name: path for path in (folder / PROBE, TEMPLATES)}
@@ -154,6 +160,8 @@ def report_stage(recipe: Recipe, request: GateRequest | None = None) -> Stage:
     if request is not None:
         inputs["gate"] = [*(repr(limit) for limit in request.limits), request.is_strict]
         inputs["baseline"] = file_digest(request.baseline) if request.baseline else None
+    if ratings is not None:
+        inputs["ratings"] = [file_digest(ratings.path), *ratings.dimensions, *ratings.scales]
     return Stage("report", folder, inputs, (JSON, MARKDOWN, PAGE, DETAILS, TABLES))
 
 

@@ -9,10 +9,13 @@ from pathlib import Path
 import numpy as np
 
 from ....extras import installed_versions
+from ....runfolder.phases import BEST
 from ....runfolder.stages import RECORDED
 from ...pages.folder import Content, Result, calls_itself
 from ...worth import read_worth
 from ..checkpoint.provenance import read_receipts, versions
+from ..people.build import JudgedFolder, JudgedPage, peoples_numbers
+from ..people.ratings import RatingsFile
 from ..systems.compare import Comparer, Measured, Trait, bootstrap_of, low_traits, minus
 from ..systems.contents import Difference, Examples, JudgeNote, Plane, Score, comparison_name
 from ..systems.contrasts import Contrast, conclude
@@ -74,6 +77,7 @@ def compare_runs(
     judged: Callable[[Comparison], Comparison] = lambda comparison: comparison,
     *,
     by_round: bool,
+    ratings: RatingsFile | None = None,
 ) -> Comparison:
     """Compare finished runs; the comparison, after it was written to `out`.
 
@@ -83,6 +87,7 @@ def compare_runs(
         budgets: numbers of candidates.
         judged: puts a gate's verdicts on the comparison.
         by_round: each round of a method that asks in rounds becomes an entry; rounds that no judge has seen are judged first.
+        ratings: people's, of some of the summaries.
 
     Raises:
         DataError: a run is not finished, or the runs cannot be compared.
@@ -93,21 +98,27 @@ def compare_runs(
         entries = [
             round_entry for entry in entries for round_entry in (round_entries(entry) if has_rounds(entry) else [entry])
         ]
-    comparison = judged(build_comparison(entries, budgets, MOST_EXAMPLES))
+    comparison = judged(build_comparison(entries, budgets, MOST_EXAMPLES, ratings))
     COMPARISON.write(out, comparison, page(comparison), {})
     return comparison
 
 
-def build_comparison(entries: Sequence[Entry], budgets: Sequence[int] = BUDGETS, n_examples: int = 0) -> Comparison:
+def build_comparison(
+    entries: Sequence[Entry],
+    budgets: Sequence[int] = BUDGETS,
+    n_examples: int = 0,
+    ratings: RatingsFile | None = None,
+) -> Comparison:
     """Everything the comparison says.
 
     Args:
         entries: at least one; the first is what the others are tested against.
         budgets: numbers of candidates; an entry is shown at those that it has.
         n_examples: requests whose summaries are read from the entries' folders.
+        ratings: people's, of some of the summaries.
 
     Raises:
-        DataError: the entries do not answer the same requests under the same judges.
+        DataError: the entries do not answer the same requests under the same judges, or the ratings are wrong.
     """
     refuse_incomparable(entries)
     entries = in_one_order(entries)
@@ -171,6 +182,7 @@ def build_comparison(entries: Sequence[Entry], budgets: Sequence[int] = BUDGETS,
         versions=installed_versions(RECORDED) if is_given else _versions(entries),
         sets=numbers.compare.set_ids,
         documents_digest=numbers.compare.documents_digest,
+        people=ratings and peoples_numbers(ratings, numbers.judged_page()),
         # no recipe of theirs names calibrations
         worth=None if is_given else read_worth([entry.recipe for entry in entries], signatures),
     )
@@ -232,6 +244,22 @@ class _Numbers:
             for system in self.systems
             for score in self.compare.estimates(measured, system.label, _values(system, measured), system.k)
         ]
+
+    def judged_page(self) -> JudgedPage:
+        """What people's ratings are set beside: each entry's chosen summaries."""
+        return JudgedPage(
+            folders=[
+                JudgedFolder(entry.label, entry.n_candidates, entry.folder)
+                for entry in self.entries
+                if (entry.folder / BEST).is_file()
+            ],
+            attribute=self.entries[0].recipe.corpus.attribute,
+            judges=self.judges,
+            sides=self.compare.sides,
+            sets=self.compare.set_ids,
+            scores=[*(score for judge in self.judges for score in self.estimates(judge)), *self.concluded.tests],
+            level=self.compare.bootstrap.level,
+        )
 
     @cached_property
     def concluded(self) -> _Concluded:

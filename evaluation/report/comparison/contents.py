@@ -9,7 +9,7 @@ from ....number import Number
 from ....records import Record, is_none
 from ....resampling import Bootstrap
 from ...gate.contents import Gate
-from ..systems.contents import Difference, Examples, JudgeNote, Plane, Score
+from ..systems.contents import Difference, Examples, JudgeNote, PeoplesNumbers, Plane, Score
 from ..systems.worst_group import WorstGroups
 
 # what comparison.json calls itself
@@ -138,5 +138,7 @@ class Comparison(Record):
     documents_digest: str = ""
     # what is known of the judges
     worth: Worth | None = Field(default=None, exclude_if=is_none)
+    # what people's ratings say, where some were given
+    people: PeoplesNumbers | None = Field(default=None, exclude_if=is_none)
     # limits that were asked for, and their verdicts
     gate: Gate | None = Field(default=None, exclude_if=is_none)

@@ -36,6 +36,7 @@ from ...pages.words import (
 )
 from ...verdicts import CLEAR, HOW_TESTED
 from ...worth import worth_blocks
+from ..people.page import people_blocks
 from ..systems.compare import how_intervals
 from ..systems.contents import Difference, JudgeNote, Score, comparison_name
 from ..systems.systems import WORDS, budget_name
@@ -79,6 +80,7 @@ def page(comparison: Comparison) -> Page:
             *_scores(comparison),
             *_by_length(comparison),
             *worth_blocks(comparison.worth),
+            *people_blocks(comparison.people),
             *_worst_sides(comparison),
             *_baselines(comparison),
             *chart_section(

@@ -263,6 +263,39 @@ class Provenance(Record):
     stages: tuple[StageRow, ...]
 
 
+class PeoplesNumber(Score):
+    """What people would say of all summaries, on their scale; `measure` is the judge that helped, `n` the rated summaries."""
+
+    kind: Literal["mean", "difference", "gap"]
+    reference_k: int = Field(default=0, exclude_if=not_)
+    # why there is no value
+    reason: str = Field(default="", exclude_if=not_)
+    # what the judge says, on its own scale, and what the ratings say without it
+    judge: Number
+    alone: Number
+    # of Student's t
+    error: float | None = Field(default=None, exclude_if=is_none)
+    degrees: float | None = Field(default=None, exclude_if=is_none)
+    # rated summaries that would say as much without the judge
+    worth: float | None = Field(default=None, exclude_if=is_none)
+    # further ratings for an interval half as wide; None where no number of them suffices
+    more: int | None = Field(default=None, exclude_if=is_none)
+
+
+class PeoplesNumbers(Record):
+    """People's ratings of a page's summaries, and what follows from them."""
+
+    file: str
+    dimension: str
+    # summaries that were rated, raters with a name, and summaries of the page
+    n_rated: int
+    n_raters: int
+    n: int
+    # what is to be known of the ratings, a sentence each
+    notes: tuple[str, ...]
+    numbers: tuple[PeoplesNumber, ...]
+
+
 class Report(Record):
     """Everything the report says."""
 
@@ -315,5 +348,7 @@ class Report(Record):
     documents_digest: str = ""
     # what is known of the judges
     worth: Worth | None = Field(default=None, exclude_if=is_none)
+    # what people's ratings say, where some were given
+    people: PeoplesNumbers | None = Field(default=None, exclude_if=is_none)
     # limits that were asked for, and their verdicts
     gate: Gate | None = Field(default=None, exclude_if=is_none)

@@ -100,7 +100,7 @@ def blank_sheet(
     return AnnotationSheet(page=page, annotator=annotator, items=items), key
 
 
-def _phase_folder(folder: Path) -> Path:
+def phase_folder(folder: Path) -> Path:
     """The folder itself when it is a phase's, or the only evaluation phase in it."""
     if (folder / BEST).is_file() and (folder / REQUESTS).is_file():
         return folder
@@ -117,7 +117,7 @@ def _read(systems: Mapping[str, Path]) -> dict[str, _System]:
     """The summaries of each system, all for the same requests."""
     read = {}
     for label, path in systems.items():
-        folder = _phase_folder(path)
+        folder = phase_folder(path)
         refuse_changed(folder, REQUESTS, BEST)
         best = {summary.request_id: summary.text for summary in read_jsonl(folder / BEST, BestSummary)}
         read[label] = _System(folder, read_jsonl(folder / REQUESTS, SummaryRequest), best)

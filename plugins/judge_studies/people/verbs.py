@@ -31,19 +31,21 @@ Files = Annotated[
         help="Exported sheets with page.key.json, human_N.json with human_items_N.json, or Label Studio's export.",
     ),
 ]
+SystemFolders = Annotated[
+    list[str],
+    typer.Option(
+        "--system",
+        metavar="LABEL=FOLDER",
+        help="A system: its name and the folder with its best.jsonl, of a phase or of evenhand score. Repeatable.",
+    ),
+]
 
 
 @app.command(
     epilog="Example: evenhand human page --system base=runs/a/evaluation/base --system dpo=runs/a/evaluation/round-00"
 )
 def page(
-    system: Annotated[
-        list[str],
-        typer.Option(
-            metavar="LABEL=FOLDER",
-            help="A system: its name and the folder with its best.jsonl, of a phase or of evenhand score. Repeatable.",
-        ),
-    ],
+    system: SystemFolders,
     out: Annotated[Path, typer.Option(help="The page; .key.json and .json are written next to it.")] = Path(
         "page.html"
     ),
@@ -71,6 +73,34 @@ def page(
     say(f"{key_path}: which system each letter is; keep it from the annotators, scoring needs it")
     say(f"{blank_path}: the same items for evenhand human convert")
     _say_left_out({(row.reason, row.side): row.count for row in key.left_out})
+
+
+@app.command(epilog="Example: evenhand human plan --system base=runs/a/evaluation/base --out ratings.csv")
+def plan(
+    system: SystemFolders,
+    out: Annotated[Path, typer.Option(help="Table (.csv) with a row for each summary, to be filled in.")] = Path(
+        "ratings.csv"
+    ),
+    count: Annotated[int, typer.Option(min=1, help="Most summaries.")] = 100,
+    seed: Annotated[int, typer.Option(min=0, help="Of the draw.")] = 0,
+    ratings: Annotated[
+        Path | None, typer.Option(exists=True, dir_okay=False, help="What is rated already, and is not drawn again.")
+    ] = None,
+) -> None:
+    """Draw the summaries that people rate next, evenly of each system and side, and write a table for their scores.
+
+    People fill in the columns rater and score, from the top; whatever they have rated is a random draw. evenhand score, report
+    and compare take the table back with --ratings, and say what people would say of all summaries, and how many ratings more make
+    an interval half as wide.
+    """
+    from ....evaluation.pages.words import counted
+    from ....storage import write_text
+    from .plan import drawn_summaries, rating_sheet
+
+    refuse_outputs(out, ".csv", [ratings] if ratings else [])
+    summaries = drawn_summaries(_systems(system), count, seed, ratings)
+    write_text(out, rating_sheet(summaries))
+    say(f"{out}: {counted(len(summaries), 'summary', 'summaries')} to rate, evenly of each system and side")
 
 
 @app.command(epilog="Example: evenhand human score annotations-anna.json page.key.json --out scores.json")

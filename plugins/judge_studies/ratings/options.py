@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ....cli import completion
-from ....cli.inputs import labelled
+from ....cli.inputs import PANEL_OF_RATINGS as PANEL
+from ....cli.inputs import labelled, useless_without_ratings
 from ....errors import RecipeError
 from ....storage import listed
 
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from ....config.needs import Purpose
     from .rated import RatedSummaries
 
-PANEL = "People's ratings"
 SetsOrDocuments = Annotated[
     Path | None,
     typer.Argument(
@@ -24,33 +24,6 @@ SetsOrDocuments = Annotated[
         "documents that were summarised, as `evenhand audit` reads them, unless the ratings have a column 'documents'.",
         show_default=False,
         autocompletion=completion.controlled_sets,
-    ),
-]
-Ratings = Annotated[
-    Path | None,
-    typer.Option(
-        exists=True,
-        dir_okay=False,
-        rich_help_panel=PANEL,
-        help="What people said of summaries: a table (CSV, TSV, Parquet, .xlsx) or JSON lines with the columns id, summary or "
-        "system, and score; optionally rater, dimension, side, group of the rater and documents.",
-    ),
-]
-Dimensions = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--dimension",
-        rich_help_panel=PANEL,
-        help="Only this dimension; in a file without a column 'score' the column that has its scores. Repeatable.",
-    ),
-]
-Scales = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--scale",
-        metavar="[DIMENSION=]WORST..BEST",
-        rich_help_panel=PANEL,
-        help="Scale of the scores, such as 1..5, or 5..1 where 1 is best. Repeatable. Default: higher is better.",
     ),
 ]
 PurposeDimensions = Annotated[
@@ -119,11 +92,7 @@ def rated_of(  # noqa: PLR0913 (of a verb's options)
     """
     options = {"--attribute": attribute, "--summaries": summaries, "--dimension": dimensions, "--scale": scales}
     if ratings is None:
-        stray = [
-            f"{name} is of people's ratings and does nothing without --ratings"
-            for name, value in options.items()
-            if value
-        ]
+        stray = useless_without_ratings(options)
         if file is None:
             stray.append("name controlled sets (sample is bundled), or people's ratings with --ratings FILE")
         if stray:

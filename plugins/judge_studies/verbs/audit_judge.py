@@ -7,19 +7,10 @@ import typer
 
 from ....cli import completion
 from ....cli.door import Verb
-from ....cli.inputs import Evidence, named_values, refuse_unknown_judges, single_keys
+from ....cli.inputs import Evidence, Ratings, Scales, named_values, refuse_unknown_judges, single_keys
 from ....cli.terminal import say, show_page
 from ....errors import EvenhandError, RecipeError
-from ..ratings.options import (
-    Attribute,
-    PurposeDimensions,
-    RatedTexts,
-    Ratings,
-    Scales,
-    SetsOrDocuments,
-    purposes_of,
-    rated_of,
-)
+from ..ratings.options import Attribute, PurposeDimensions, RatedTexts, SetsOrDocuments, purposes_of, rated_of
 
 EXAMPLE = "Example: evenhand judges audit sample --judges quickstart --out runs/audit-judge"
 

@@ -7,10 +7,10 @@ import typer
 
 from ....cli import completion
 from ....cli.door import Verb
-from ....cli.inputs import Evidence
+from ....cli.inputs import Dimensions, Evidence, Ratings, Scales
 from ....cli.terminal import say, show_page
 from ....config.recipe_file import load_judges
-from ..ratings.options import Attribute, Dimensions, RatedTexts, Ratings, Scales, SetsOrDocuments, rated_of
+from ..ratings.options import Attribute, RatedTexts, SetsOrDocuments, rated_of
 
 EXAMPLE = "Example: evenhand judges benchmark sample --judges quickstart"
 

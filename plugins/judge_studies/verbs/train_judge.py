@@ -7,20 +7,11 @@ import typer
 
 from ....cli import completion
 from ....cli.door import Verb
-from ....cli.inputs import Evidence, named_values, refuse_unknown_judges, single_keys
+from ....cli.inputs import Evidence, Ratings, Scales, named_values, refuse_unknown_judges, single_keys
 from ....cli.terminal import say, show_page
 from ....config.recipe_file import load_judges
 from ....errors import RecipeError
-from ..ratings.options import (
-    Attribute,
-    PurposeDimensions,
-    RatedTexts,
-    Ratings,
-    Scales,
-    SetsOrDocuments,
-    purposes_of,
-    rated_of,
-)
+from ..ratings.options import Attribute, PurposeDimensions, RatedTexts, SetsOrDocuments, purposes_of, rated_of
 
 if TYPE_CHECKING:
     from ..combination import Sign

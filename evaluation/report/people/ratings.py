@@ -1,0 +1,60 @@
+"""The door through which people's ratings come in: packages bring their reader by `evenhand.ratings`."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ....doors import Door, absence
+from ....errors import RecipeError
+from ....records import DocumentSet
+
+READER = "ratings"
+
+
+@dataclass(frozen=True)
+class RatingsFile:
+    """A file of ratings as a command names it."""
+
+    path: Path
+    # "faithfulness"; () where the file has a single one
+    dimensions: tuple[str, ...] = ()
+    # "1..5" or "faithfulness=5..1"
+    scales: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class RatedTexts:
+    """The summaries that a file of ratings may be of."""
+
+    documents: Sequence[DocumentSet]
+    # social attribute, whose values are sides
+    attribute: str
+    # system -> SET, or SET/SIDE of a summary of one side -> text
+    texts: Mapping[str, Mapping[str, str]]
+
+
+@dataclass(frozen=True)
+class PeoplesScores:
+    """What people said of summaries on one dimension."""
+
+    dimension: str
+    # SET or SET/SIDE, and text -> rater, "" where nobody is named -> score as the file has it
+    scores: Mapping[tuple[str, str], Mapping[str, float]]
+    # what is to be known of them, a sentence each
+    notes: tuple[str, ...]
+
+
+Reader = Callable[[RatingsFile, RatedTexts], PeoplesScores]
+READERS: Door[Reader] = Door("ratings", "reader of ratings", callable)
+
+
+def read_ratings(file: RatingsFile, rated: RatedTexts) -> PeoplesScores:
+    """What the file says of the summaries.
+
+    Raises:
+        RecipeError: nothing here reads ratings.
+        DataError: the file is wrong; all mistakes are listed.
+    """
+    if READER not in READERS:
+        raise RecipeError(f"--ratings: nothing here reads files of ratings{absence(READER)}")
+    return READERS[READER](file, rated)
