@@ -157,7 +157,9 @@ def sets_of_rows(
         logger.warning("%s: %s", source, _left_out(unit, empty_in, left_out_by))
     if unlike := look_alike(members, spelling_key):
         shown = some_of([" and ".join(map(repr, names)) for names in unlike])
-        logger.warning("%s: sets differ only by capitals, and are taken as several: %s; write one of them", source, shown)
+        logger.warning(
+            "%s: sets differ only by capitals, and are taken as several: %s; write one of them", source, shown
+        )
     return sets
 
 

@@ -121,7 +121,9 @@ def _split(name: str, split_phases: list[Phase], assumed: Assumed) -> Split:
         )
     work = []
     if not phase.has_candidates:
-        notes.append(f"{name}: train.pairs is not read; its pairs are taken to be as many, and as long, as the run's would be")
+        notes.append(
+            f"{name}: train.pairs is not read; its pairs are taken to be as many, and as long, as the run's would be"
+        )
     elif phase.recipe.generate.has_model:
         model = LanguageModel(phase.recipe.model, phase.recipe.generate)
         work.append(PhaseWork("generate", model, counter.tokens.times(factor), longest=counter.longest))

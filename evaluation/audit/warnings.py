@@ -199,7 +199,9 @@ def _of_small_groups(numbers: Sequence[AuditNumber], corpus: AuditInput, plan: A
                 f"verdict{alike}."
             )
             messages += (
-                [(system, f"{shown[family]}: {message if is_scored else f'no scored set has {names}.'}")] if few_values else []
+                [(system, f"{shown[family]}: {message if is_scored else f'no scored set has {names}.'}")]
+                if few_values
+                else []
             )
     return _together(messages)
 
