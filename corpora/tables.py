@@ -155,12 +155,16 @@ def sets_of_rows(
         raise DataError(f"{source}: has no row without an empty cell in {' or '.join(map(repr, required))}")
     if empty_in:
         logger.warning("%s: %s", source, _left_out(unit, empty_in, left_out_by))
-    if unlike := look_alike(members, spelling_key):
-        shown = some_of([" and ".join(map(repr, names)) for names in unlike])
+    _warn_of_capitals(members, source)
+    return sets
+
+
+def _warn_of_capitals(names: Iterable[str], source: str) -> None:
+    if unlike := look_alike(names, spelling_key):
+        shown = some_of([" and ".join(map(repr, spellings)) for spellings in unlike])
         logger.warning(
             "%s: sets differ only by capitals, and are taken as several: %s; write one of them", source, shown
         )
-    return sets
 
 
 def _left_out(unit: str, empty_in: Mapping[str, Sequence[int]], by_value: Mapping[str, Mapping[str, int]]) -> str:
