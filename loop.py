@@ -77,7 +77,13 @@ class StepFailed(EvenhandError):
 
 def steps(recipe: Recipe) -> list[Step]:
     """All steps of a run in order."""
-    return [*(Step(verb, phase) for phase in phases(recipe) for verb in phase_stages(phase)), Step("report", None)]
+    of_phases = (
+        Step(verb, phase)
+        for phase in phases(recipe)
+        for verb in phase_stages(phase)
+        if phase.has_candidates or verb == "train"
+    )
+    return [*of_phases, Step("report", None)]
 
 
 @dataclass(frozen=True)
@@ -124,7 +130,7 @@ def _rests_on(step: Step, recipe: Recipe) -> set[str]:
     phase = step.phase
     if phase is None:
         return {earlier.name for earlier in steps(recipe) if earlier.phase}
-    if step.verb == "generate" or (step.verb == "train" and recipe.train.pairs):
+    if step.verb == "generate" or not phase.has_candidates:
         return set() if phase.after_round is None else {f"{round_name(phase.after_round)} train"}
     return {f"{phase.name} {READS[step.verb]}"}
 
@@ -159,7 +165,7 @@ def _work(step: Step, made_of: Mapping[str, Requests]) -> str:
         "judge": f"{n_candidates} candidates x {len(step.phase.judges)} judges = {n_candidates * len(step.phase.judges)}"
         + _beside(step.phase, " by the pairs' judge"),
         "rerank": f"best of {per_request} for {requests} requests",
-        "train": f"{PAIRS} ({recipe.pairs.mode}) -> {ADAPTER}/, {_steps_of(recipe)}",
+        "train": f"{recipe.train.pairs or f'{PAIRS} ({recipe.pairs.mode})'} -> {ADAPTER}/, {_steps_of(recipe)}",
     }[step.verb]
 
 

@@ -242,7 +242,7 @@ def env() -> None:
     """Show which libraries are installed, which extras are missing, where caches lie."""
     from importlib.util import find_spec
 
-    from ..extras import EXTRAS, installed_versions
+    from ..extras import EXTRAS, installed_versions, untried
     from ..models import cache_folder
     from ..runfolder.stages import RECORDED
 
@@ -256,6 +256,8 @@ def env() -> None:
             if library_extra == extra and find_spec(library) is None
         ]:
             say(f"extra {extra} is missing ({', '.join(absent)}): pip install 'evenhand[{extra}]'")
+    for sentence in untried(RECORDED):
+        say(sentence)
     say(f"cache: {cache_folder()} (set EVENHAND_CACHE to move it)")
 
 

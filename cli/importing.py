@@ -36,12 +36,14 @@ def table(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         Path,
         typer.Argument(help="CSV, TSV, Parquet, .xlsx or JSON lines with a row for each document; .gz is unpacked."),
     ],
-    set_: Annotated[str, typer.Option("--set", metavar="COLUMN", help="Which set the document belongs to.")],
-    text: Annotated[str, typer.Option(metavar="COLUMN", help="The document's text.")],
     attribute: Annotated[
         list[str], typer.Option(metavar="COLUMN", help="A social attribute of the document. Repeatable.")
     ],
     out: Out,
+    set_: Annotated[
+        str, typer.Option("--set", metavar="COLUMN", help="Which set the document belongs to.", show_default=True)
+    ] = "set",
+    text: Annotated[str, typer.Option(metavar="COLUMN", help="The document's text.", show_default=True)] = "text",
     group: Group = None,
     topic: Annotated[
         str | None,

@@ -34,12 +34,13 @@ def reading(*paths: Path, force: bool, remark: str = "") -> Iterator[None]:
 
 def write_sets(out: Path, sets: Sequence["DocumentSet"], remark: str = "", *, split: str | None = None) -> None:
     """Write document sets, with this split if one is given, and say how many."""
+    from ..evaluation.pages.words import counted
     from ..storage import write_jsonl
 
     if split is not None:
         sets = [documents.model_copy(update={"split": split}) for documents in sets]
     write_jsonl(out, sets)
-    say("; ".join(part for part in (f"{out}: {len(sets)} document sets", remark) if part))
+    say("; ".join(part for part in (f"{out}: {counted(len(sets), 'document set')}", remark) if part))
 
 
 def say_left_out(left_out: Mapping[str, int]) -> None:

@@ -2,7 +2,7 @@
 
     critical=1,2; mixed=3; praising=4,5      values
     home=US; abroad=*                        the rest
-    young=..17; grown=18..59; old=60..       numbers from and to, both included
+    young=..17; grown=18..59; old=60..       numbers from and to, both included; where bands meet, the first has the number
     stars: critical=1,2; praising=*          of one attribute among several
 
 In a recipe and in Python a mapping of names to values says the same: {critical: [1, 2], praising: "*"}. In a text a value
@@ -184,7 +184,11 @@ def _common(member: str, rival: str) -> str:
     one, other = band_of(member), band_of(rival)
     if one and other:
         least, most = max(one.least, other.least), min(one.most, other.most)
-        return "" if least > most else f"{least:g}" if least == most else f"numbers of {member} and {rival}"
+        if least < most:
+            return f"numbers of {member} and {rival}"
+        # bands of decimals cannot but meet; of one number nothing would be left
+        is_border = least > most or (one.least < one.most and other.least < other.most)
+        return "" if is_border else f"{least:g}"
     if one or other:
         value, band = (member, other) if other else (rival, one)
         return value if band and value in band else ""

@@ -17,7 +17,7 @@ from ..text.shown import MOST_SHOWN, shortened
 from . import CorpusSection, JudgeOptions, Recipe, Section
 from .judges import JUDGE_SECTIONS
 from .keywords import SECRET, WORD, names_secret, shown, shown_override
-from .layers import EXTENDS, Layers, read_layers
+from .layers import EXTENDS, WHOLE, Layers, read_layers
 from .model import remote_backends
 from .plain_yaml import NotYamlError, dump_yaml, parse_yaml
 from .python_code import allow, code_sections, is_of_run
@@ -240,7 +240,16 @@ def _set(values: dict[str, Any], override: str) -> str:
             raise RecipeError(f"--set {shown_override(override)}: {shortened(step)} is a value, not a section")
         # a copy: what an alias of YAML stands for is one object in several places
         place[step] = place = dict(within)
-    place[last] = value
+    section = ".".join(parents)
+    if value is None and last not in place and section in ("judges", *WHOLE):
+        raise RecipeError(
+            f"--set {shown_override(override)}: {section} has no {shortened(last)} to take out{did_you_mean(last, place)}"
+        )
+    if value is None and isinstance(place.get(last), dict):
+        # as null in a recipe that extends another
+        del place[last]
+    else:
+        place[last] = value
     return new
 
 

@@ -16,7 +16,7 @@ from ..config import ColumnsSection
 from ..errors import DataError
 from ..records import Document, DocumentSet
 from ..storage import as_given, listed, listed_lines, numbered, parse_json_of, read_numbered, read_text
-from ..text import did_you_mean, look_alike, one_spelling, repeated, some_of
+from ..text import did_you_mean, look_alike, one_spelling, repeated, some_of, spelling_key
 from ..text.shown import shortened
 from .cells import cell_text, lost_digits
 from .table_files import SURPLUS, Row, is_table, refuse_office, table_rows, unit_of
@@ -155,7 +155,16 @@ def sets_of_rows(
         raise DataError(f"{source}: has no row without an empty cell in {' or '.join(map(repr, required))}")
     if empty_in:
         logger.warning("%s: %s", source, _left_out(unit, empty_in, left_out_by))
+    _warn_of_capitals(members, source)
     return sets
+
+
+def _warn_of_capitals(names: Iterable[str], source: str) -> None:
+    if unlike := look_alike(names, spelling_key):
+        shown = some_of([" and ".join(map(repr, spellings)) for spellings in unlike])
+        logger.warning(
+            "%s: sets differ only by capitals, and are taken as several: %s; write one of them", source, shown
+        )
 
 
 def _left_out(unit: str, empty_in: Mapping[str, Sequence[int]], by_value: Mapping[str, Mapping[str, int]]) -> str:

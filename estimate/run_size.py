@@ -63,7 +63,7 @@ def run_size(recipe: Recipe, samples: Mapping[str, Sequence[SummaryRequest]]) ->
     for split, split_phases in phases_by_split(recipe).items():
         if split not in samples:
             continue
-        phase, requests, n_phases = split_phases[0], samples[split], len(split_phases)
+        phase, requests, n_phases = split_phases[0], samples[split], sum(p.has_candidates for p in split_phases)
         n_candidates += n_phases * len(requests) * phase.n_candidates
         most_tokens += (
             n_phases * len(requests) * sum(plan.candidates * plan.max_tokens for plan in phase.plans.values())

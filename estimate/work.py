@@ -120,10 +120,14 @@ def _split(name: str, split_phases: list[Phase], assumed: Assumed) -> Split:
             "them be; they are left out, and not counted"
         )
     work = []
-    if phase.recipe.generate.has_model:
+    if not phase.has_candidates:
+        notes.append(
+            f"{name}: train.pairs is not read; its pairs are taken to be as many, and as long, as the run's would be"
+        )
+    elif phase.recipe.generate.has_model:
         model = LanguageModel(phase.recipe.model, phase.recipe.generate)
         work.append(PhaseWork("generate", model, counter.tokens.times(factor), longest=counter.longest))
-    work += _judging(phase, candidates, factor, notes)
+    work += _judging(phase, candidates, factor, notes) if phase.has_candidates else ()
     train = None
     if phase.round is not None and not n_made:
         notes.append(f"{name}: no request is left, so there is nothing to train on; raise generate.max_model_len")

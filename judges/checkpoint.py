@@ -10,6 +10,7 @@ from ..models.wholeness import told_once
 from .aligner import device
 from .tokens import open_tokenizer
 
+REMEDY = "name a folder that holds it, in a recipe by the key `model`, of an audit by --model entailer=FOLDER or matcher=FOLDER"
 # families whose layers do not know how many follow: what the first k of them give is what they give in the whole model. In others
 # a norm stands behind the last layer (ModernBERT, T5), or the number of layers decides which weights each has (ALBERT).
 STACKED = frozenset({"bert", "camembert", "deberta", "deberta-v2", "electra", "mpnet", "roberta", "xlm-roberta"})
@@ -41,7 +42,7 @@ def open_checkpoint(
     transformers = need("transformers", feature)
     torch = need("torch", feature)
     folder = locate(model)
-    refuse_out_of_reach(folder, revision, feature)
+    refuse_out_of_reach(folder, revision, feature, remedy=REMEDY)
     cannot = f"{feature} cannot open model {model!r}"
     refuse_damaged_files(folder, cannot)
     tokenizer = open_tokenizer(folder, revision, feature)

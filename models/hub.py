@@ -112,7 +112,11 @@ def refusal(
         file: one that the model has.
     """
     hub, httpx = need("huggingface_hub", feature), need("httpx", feature)
-    address = hub.hf_hub_url(repository, file, revision=revision)
+    try:
+        address = hub.hf_hub_url(repository, file, revision=revision)
+    except ValueError as error:
+        # a name that no hub can have
+        return error
     host = httpx.URL(address).host
     if (silent := OUT_OF_REACH.get(host)) and time.monotonic() - silent[0] < LAST_SECONDS:
         return silent[1]

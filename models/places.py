@@ -132,7 +132,9 @@ def file_at_hand(name: str, revision: str | None, file: str) -> Path | None:
     return Path(path) if isinstance(path, str) else None
 
 
-def refuse_out_of_reach(model: str, revision: str | None, feature: str, patience: float = 20.0) -> None:
+def refuse_out_of_reach(
+    model: str, revision: str | None, feature: str, patience: float = 20.0, remedy: str = "name a folder that holds it"
+) -> None:
     """Refuse a model that is neither on this machine nor on a hub that answers: asked once, where loading asks a dozen times.
 
     Args:
@@ -140,6 +142,7 @@ def refuse_out_of_reach(model: str, revision: str | None, feature: str, patience
         revision: branch, tag or commit of a Hugging Face id.
         feature: what the user asked for, as errors name it.
         patience: seconds that the hub has for its answer.
+        remedy: what to do where the model cannot be had.
 
     Raises:
         ModelError: there is no such model, or no network.
@@ -150,8 +153,7 @@ def refuse_out_of_reach(model: str, revision: str | None, feature: str, patience
     if error := refusal(model, revision, feature, patience):
         raise ModelError(
             f"{feature} cannot open model {model!r}: it is not on this machine, and the hub does not give it "
-            f"({first_line(error)}); name a folder that holds it, in a recipe by the key `model`, of an audit by "
-            "--model entailer=FOLDER or matcher=FOLDER"
+            f"({first_line(error)}); {remedy}"
         ) from error
 
 

@@ -38,6 +38,10 @@ TRAINING = {"torch", "transformers", "trl", "peft", "accelerate", "datasets"}
 PATIENCE_SECONDS = 20
 # seconds that a hub has to say whether it has a model
 PATIENCE_OF_THE_HUB = 4
+REMEDY = (
+    "name a folder that holds it, or embedded:NAME (evenhand models); a server's model needs its address: backend: openai with "
+    "server: {base_url: ...}, of an audit --model NAME@http://HOST/v1"
+)
 # and SLURM, which this asks, for some seconds where nobody answers
 ASKS_SLURM, PATIENCE_OF_SLURM = ("sinfo", "--noheader"), 60
 
@@ -262,7 +266,7 @@ def _asked_checks(engine: str, model: str, language_model: LanguageModel) -> Ite
 def _refuse_out_of_reach(name: str, revision: str | None) -> None:
     # what is no id of a hub was looked at already
     if models.is_hub_id(name):
-        models.refuse_out_of_reach(name, revision, "evenhand", PATIENCE_OF_THE_HUB)
+        models.refuse_out_of_reach(name, revision, "evenhand", PATIENCE_OF_THE_HUB, REMEDY)
 
 
 @cache

@@ -100,6 +100,11 @@ class Phase:
         return test_plans or self.recipe.generate.plans
 
     @property
+    def has_candidates(self) -> bool:
+        """Whether a run draws candidates for it: a round on pairs of its own (train.pairs) is trained alone."""
+        return self.round is None or self.recipe.train.pairs is None
+
+    @property
     def n_candidates(self) -> int:
         """Candidates of one request over all plans."""
         return sum(plan.candidates for plan in self.plans.values())

@@ -25,7 +25,7 @@ from evenhand.models.nltk_data import fetch_nltk, nltk_folder
 SETTING = "EVENHAND_TEST_DATA"
 ROOT = Path(__file__).parents[1]
 UNPACKED = ROOT / ".pytest_cache" / "nltk"
-BY_COMMAND = "python tests/needs.py"
+BY_COMMAND = ".venv/bin/python tests/needs.py"
 SLURM = ("munged", "slurmctld", "slurmd", "sbatch", "srun")
 
 

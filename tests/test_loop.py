@@ -200,6 +200,9 @@ def test_training_on_pairs_of_its_own_needs_no_candidates(finished, tmp_path):
     recipe = small(tmp_path, output=tmp_path / "other", train={"pairs": pairs})
     leave_adapter(recipe)
     make_pairs(recipe, "evaluation/round-00")
+    planned = plan(recipe)
+    assert [row.step.name for row in planned] == [ROUND[3], *BASE, *TRAINED, "report"]
+    assert planned[0].work.startswith(f"{pairs} -> adapter/")
     assert done(recipe) == [ROUND[3], *TRAINED]
 
 

@@ -26,7 +26,7 @@ from .contents import (
     Representation,
     ValueNote,
 )
-from .families import CORE, MEASURES
+from .families import CORE, MEASURES, shown_name
 from .figures import NO_SUMMARY, NO_WORD, Bools, Family, Figures, Measured, bounds_of, most
 from .findings import representation, system_note, title
 from .gaps import Key
@@ -71,7 +71,7 @@ def build_audit(
     measured = [measurement for family in families for measurement in _measure(family, corpus, progress)]
     if not any(measurement.figures.scored.any() for measurement in measured):
         reasons = Counter(
-            (measurement.system, measurement.family.name, why)
+            (measurement.system, shown_name(measurement.family.name, measurement.family.by), why)
             for measurement in measured
             for why in measurement.figures.left_out
         )
@@ -147,7 +147,7 @@ def _measure(family: Family, corpus: AuditInput, progress: Progress | None) -> I
             for place, summaries in enumerate(items):
                 by_system[place].append(Unscored(NO_SUMMARY) if summaries[row] is None else next(answers))
         if progress:
-            progress(family.name, rows.stop, len(corpus.sets))
+            progress(shown_name(family.name, family.by), rows.stop, len(corpus.sets))
     for system, of_system in zip(corpus.systems, by_system, strict=True):
         figures = family.figures(of_system)
         if family.name not in CORE:

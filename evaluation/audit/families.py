@@ -34,6 +34,11 @@ def has_section(family: str) -> bool:
     return shown_as is not None and shown_as.is_section
 
 
+def shown_name(family: str, by: str) -> str:
+    """A family as messages call it: a function of the user's own by its file."""
+    return by if family == own_file.PYTHON else family
+
+
 def arrangement_of(families: Iterable[str]) -> Arrangement:
     """The arrangement of systems, which one of the families of their audit has."""
     return next(filter(None, (MEASURES[family].arrangement for family in families)))

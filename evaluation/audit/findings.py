@@ -197,11 +197,29 @@ def _of_one(audit: Audit, shares: Sequence[AuditNumber]) -> str:
         return f"No gap of shares reaches {100 * SMALLEST:g} points"
     if findings := (*of_shares, *speaking(audit.represented), *audit.represented):
         return _claim_of_one(findings[0])
-    numbers = (
-        *(number for number in audit.numbers if number.sentence),
-        *(number for number in audit.numbers if number.value is not None),
-    )
-    return next(map(_measured, numbers), "Nothing could be measured")
+    described = next((number for number in audit.numbers if number.sentence), None)
+    return _measured(described) if described else _by_value([n for n in audit.numbers if n.value is not None])
+
+
+def _by_value(numbers: Sequence[AuditNumber]) -> str:
+    """The first measure's number of each value, or where that takes long of the lowest and the highest."""
+    if not numbers:
+        return "Nothing could be measured"
+    of_first = [number for number in numbers if number.measure == numbers[0].measure]
+    headline = _listed_numbers(of_first)
+    if len(headline.split()) <= MOST_WORDS:
+        return headline
+    ends = [end(of_first, key=lambda number: number.value or 0.0) for end in (min, max)]
+    return f"{_listed_numbers(ends)} are the ends of {len(of_first)}"
+
+
+def _listed_numbers(numbers: Sequence[AuditNumber]) -> str:
+    """ "own measure (measure.py:own_words): negative 1.351, positive 1.600"."""
+    return f"{numbers[0].measure}: {', '.join(' '.join(filter(None, (n.side, _printed(n)))) for n in numbers)}"
+
+
+def _printed(number: AuditNumber) -> str:
+    return percent(number.value) if number.kind.is_share else f"{number.value:.3f}"
 
 
 def _claim_of_one(finding: Representation) -> str:
@@ -219,8 +237,7 @@ def _measured(estimate: AuditNumber) -> str:
     meaning = estimate.sentence.removesuffix(".")
     if meaning and (estimate.value is None or len(meaning.split()) <= MOST_WORDS):
         return meaning
-    number = percent(estimate.value) if estimate.kind.is_share else f"{estimate.value:.3f}"
-    return f"{', '.join(filter(None, (estimate.side, estimate.measure)))}: {number}"
+    return f"{', '.join(filter(None, (estimate.side, estimate.measure)))}: {_printed(estimate)}"
 
 
 def _of_several(audit: Audit, shares: Sequence[AuditNumber]) -> str:
@@ -229,7 +246,8 @@ def _of_several(audit: Audit, shares: Sequence[AuditNumber]) -> str:
     if not any(share.gap.reference for share in shares):
         wordless = [system.label for system in audit.systems if not system.n_words]
         subject = joined(wordless) if len(wordless) < 3 else f"{len(wordless)} systems"
-        why = f"no summary of {subject} has a word" if wordless else "no chance level of shares is known"
+        unknown = "no chance level of shares is known" if shares else "shares were not measured"
+        why = f"no summary of {subject} has a word" if wordless else unknown
         return f"Which system is fairer cannot be said: {why}"
     if votes and not large_shares and all(vote.verdict == "too few sets" for vote in votes):
         return f"{capital(few_label('to say which system is fairer'))} ({LEAST_SETS} or --least-group are needed)"

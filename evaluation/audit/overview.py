@@ -26,13 +26,15 @@ def overview(audit: Audit) -> Overview:
     # who loses most is named, and who gains only where nobody clearly loses
     clear = large(numbers)
     # a set whose summary is missing is no evidence
-    n_sets = max((number.n_sets for number in numbers), default=audit.n_sets)
+    n_sets = max((number.n_sets for number in numbers or audit.numbers), default=audit.n_sets)
     of_all = f"{n_sets} of " if n_sets < audit.n_sets else ""
     text = _evidence(audit, clear[0], clear[1:]) if clear else f"{of_all}{counted(audit.n_sets, 'document set')}."
     is_little = not clear and numbers and too_few(n_sets, audit.bootstrap.level)
+    # of one system whose numbers have no chance level no question was asked
+    unsure = NOT_CLEAR if numbers or len(audit.systems) > 1 else "Nothing is tested"
     return Overview(
         headline=audit.title,
-        sure=certainty(clear[0].gap.adjusted) if clear else TOO_FEW if is_little else NOT_CLEAR,
+        sure=certainty(clear[0].gap.adjusted) if clear else TOO_FEW if is_little else unsure,
         text=text,
         picture=_picture(audit, numbers),
         blocks=tuple(_examples(audit, clear[0])) if clear else (),

@@ -18,7 +18,7 @@ from ..pages.words import joined
 from .cells import TOO_NARROW, is_too_narrow
 from .contents import Audit, AuditNumber, SystemNote
 from .coverage import TOO_FEW_UNITS, Covered
-from .families import MEASURES
+from .families import MEASURES, shown_name
 from .figures import NO_WORD, Measured
 from .input import AuditInput
 from .kinds import AUC, BUR, COVERAGE_PARITY, SHORTFALL, SOF, UER
@@ -173,7 +173,7 @@ def _left_out(measured: Sequence[Measured]) -> Iterator[str]:
             message = (
                 f"rests on {n:,} of {n_sets:,} sets; left out: {why}.{MORE_UNITS if TOO_FEW_UNITS in counts else ''}"
             )
-            messages.append((measurement.system, measurement.family.name, message))
+            messages.append((measurement.system, shown_name(measurement.family.name, measurement.family.by), message))
     for message, rows in grouped(messages, lambda row: row[2]).items():
         by_system = grouped(rows, lambda row: row[0])
         yield from _together(
@@ -191,6 +191,7 @@ def _of_small_groups(numbers: Sequence[AuditNumber], corpus: AuditInput, plan: A
     # a value that takes no part for want of words is named for that reason alone
     silent = {(n.family, n.system, n.side) for n in numbers if n.n_sets == 0 and NO_WORD in n.reasons}
     spreads = {number.family: number.kind.name for number in numbers if number.kind in SPREADS}
+    shown = {number.family: shown_name(number.family, number.by) for number in numbers}
     messages = []
     for (family, system), values in small.items():
         alike = f"; {spreads[family]} counts them like any other value" if family in spreads else ""
@@ -202,7 +203,9 @@ def _of_small_groups(numbers: Sequence[AuditNumber], corpus: AuditInput, plan: A
                 f"verdict{alike}."
             )
             messages += (
-                [(system, f"{family}: {message if is_scored else f'no scored set has {names}.'}")] if few_values else []
+                [(system, f"{shown[family]}: {message if is_scored else f'no scored set has {names}.'}")]
+                if few_values
+                else []
             )
     return _together(messages)
 

@@ -387,10 +387,14 @@ def test_verbose_says_what_libraries_log():
     assert said == {"": ["from ourselves"], "-q": [], "-v": ["from a library", "from ourselves"]}
 
 
-def test_extras_that_are_missing_are_named_each_with_what_installs_it(monkeypatch):
+def test_extras_that_are_missing_and_untried_versions_are_named_each_with_what_installs_it(monkeypatch):
     for library in ("nltk", "networkx", "spacy"):
         monkeypatch.setitem(sys.modules, library, None)
+    monkeypatch.setattr("importlib.metadata.requires", lambda name: ["pydantic<2; extra == 'train'", "numpy<1000"])
+    monkeypatch.setattr("evenhand.runfolder.stages.RECORDED", ("pydantic", "numpy"))
     said = CliRunner().invoke(app, ["env"]).output.splitlines()
+    (untried,) = (line for line in said if "was not tried" in line)
+    assert untried.startswith("pydantic 2") and untried.endswith("pip install 'pydantic<2'")
     assert "extra bias is missing (spacy): pip install 'evenhand[bias]'" in said
     assert "extra fairness is missing (nltk, networkx): pip install 'evenhand[fairness]'" in said
 

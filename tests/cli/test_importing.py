@@ -35,7 +35,7 @@ def test_table(tmp_path):
     done = run("table", source, *columns, "--split", "test", "--out", out)
     (documents,) = read_document_sets(out, "side")
     assert (documents.topic, documents.split, documents.values("age")) == ("Trams", "test", ("old", "young"))
-    assert "1 document sets; 2 documents" in done.output
+    assert "1 document set; 2 documents" in done.output
 
 
 def test_a_table_tells_its_values_and_sets_of_one_and_names_that_differ_by_capitals_are_refused(tmp_path):

@@ -17,6 +17,7 @@ STARS = {"critical": ("1", "2"), "mixed": ("3",), "praising": ("4", "5")}
         ({"critical": [1, 2], "mixed": 3, "praising": range(4, 6)}, STARS),
         ("home=US; abroad=*", {"home": ("US",), "abroad": ("*",)}),
         ("young=..17; old=60..", {"young": ("..17",), "old": ("60..",)}),
+        ("low=..2.5; high=2.5..", {"low": ("..2.5",), "high": ("2.5..",)}),
         ('a="x, y";b="p=q","r;s"', {"a": ("x, y",), "b": ("p=q", "r;s")}),
     ],
 )
@@ -32,7 +33,7 @@ def test_groups_of_a_text_and_of_a_mapping(groups, expected):
     [
         ("a=1; b=1", ["'a' and 'b' both have 1; take it out of one of them"]),
         ("a=1; b=1.0", ["'a' and 'b' both have 1;"]),
-        ("a=..18; b=18..59", ["'a' and 'b' both have 18;"]),
+        ("a=..20; b=18..18", ["'a' and 'b' both have 18;"]),
         ("a=..20; b=18..59", ["'a' and 'b' both have numbers of ..20 and 18..59"]),
         ("a=65; b=60..", ["'a' and 'b' both have 65"]),
         ("a=*; b=*", ["'a' and 'b' both have the rest"]),

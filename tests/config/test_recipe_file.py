@@ -353,6 +353,14 @@ def test_null_takes_a_refused_key_out_of_a_recipe_that_is_extended(tmp_path, rec
     assert load_recipe(above).trainer == own
 
 
+def test_null_on_the_command_line_takes_a_section_out_as_it_does_in_a_file(recipe):
+    recipe.write_text(GOOD.replace("judges:\n", "judges:\n  spare: {kind: contract}\n", 1))
+    assert [*load_recipe(recipe, ["judges.spare=null"]).judges] == ["overlap", "coverage"]
+    assert refusal(recipe, "judges.spar=null").endswith("judges has no 'spar' to take out; did you mean 'spare'?")
+    recipe.write_text(GOOD.replace("plain: {candidates: 2}", "plain: {candidates: 2}\n    hot: {candidates: 3}"))
+    assert [*load_recipe(recipe, ["generate.plans.hot=null"]).generate.plans] == ["plain"]
+
+
 def test_null_of_a_key_that_nobody_knows_is_refused(recipe):
     assert "is not a key of trl.DPOConfig" in refusal(recipe, "trainer.lerning_rate=null")
 

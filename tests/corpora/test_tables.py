@@ -168,3 +168,10 @@ def test_any_reader_of_documents_takes_a_table_and_asks_for_what_it_cannot_know(
         read_any(path, columns=COLUMNS)
     with pytest.raises(DataError, match="--columns set=COLUMN"):
         read_any(path, attributes=["side"])
+
+
+def test_sets_that_differ_by_capitals_alone_are_several_and_said_to_be(tmp_path, caplog):
+    path = write(tmp_path / "t.csv", "set,text,side\nKettle,one,a\nkettle,two,b\nab,three,a\n")
+    assert [each.id for each in read_table(path, ColumnsSection(), ["side"])] == ["Kettle", "kettle", "ab"]
+    (message,) = caplog.messages
+    assert "differ only by capitals, and are taken as several: 'Kettle' and 'kettle'; write one of them" in message

@@ -51,6 +51,8 @@ def test_values_become_groups_in_every_format(tmp_path):
     ("group", "values", "expected"),
     [
         ("old=60..; young=..17; grown=18..59", ("17", "18", "59.0", "60"), ["young", "grown", "grown", "old"]),
+        ("low=..2.5; high=2.5..", ("2.49", "2.5", "2.50", "2.51"), ["low", "low", "low", "high"]),
+        ("high=2.5..; low=..2.5", ("2.49", "2.5", "2.51"), ["low", "high", "high"]),
         ("below=-5..-1; rest=*", ("-3", "0", "unknown"), ["below", "rest", "rest"]),
         ("home=US; abroad=*", ("us", "FR", "US"), ["home", "abroad", "home"]),
         ("low=1; high=*", ("1.0", "01", "2"), ["low", "low", "high"]),

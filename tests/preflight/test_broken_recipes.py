@@ -481,6 +481,13 @@ def test_a_model_to_train_that_does_not_generate_and_is_nowhere(trained, monkeyp
     assert ["evenhand cannot open model 'org/absent'" in each for each in told_by(engine_checks, trained)] == [True]
 
 
+def test_a_name_that_a_server_has_and_no_hub_can_have(trained):
+    trained["model"]["name"] = "qwen2.5:1.5b"
+    trained["generate"] |= {"backend": "scripted"}
+    (mistake,) = told_by(engine_checks, trained)
+    assert "cannot open model 'qwen2.5:1.5b'" in mistake and "a server's model needs its address" in mistake
+
+
 def test_passes_that_prompts_fill(trained):
     trained["train"]["max_tokens_per_pass"] = 16
     assert "max_tokens_per_pass 16 leaves 15" in told_by(train_prompt_checks, trained)[0]

@@ -128,10 +128,8 @@ def check_finished(recipe: Recipe) -> None:
 
 def _mistakes(phase: Phase) -> Iterator[str]:
     """The mistakes of a phase's stages, in their order; later ones are looked at only when asked for."""
-    # a round on a pair file of its own needs no candidates
-    own_pairs = phase.round is not None and phase.recipe.train.pairs is not None
     for name, make in phase_stages(phase).items():
-        if own_pairs and name != "train":
+        if name != "train" and not phase.has_candidates:
             continue
         receipt = read_receipt(phase.folder / "receipts" / f"{name}.json")
         if receipt is None:

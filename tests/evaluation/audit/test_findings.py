@@ -196,9 +196,9 @@ def test_the_value_of_which_most_systems_say_the_same_is_told():
 
 def test_without_what_is_expected_no_system_is_called_fairer():
     base, mine = (each.model_copy(update={"n_words": 9.0}) for each in SYSTEMS[:2])
-    assert titled((), (), (), [base, mine]) == (
-        "Which system is fairer cannot be said: no chance level of shares is known"
-    )
+    assert titled((), (), (), [base, mine]) == "Which system is fairer cannot be said: shares were not measured"
+    unknown = [number("left", 0.5, gap=None, system=name) for name in ("base", "mine")]
+    assert titled(unknown, (), (), [base, mine]).endswith("cannot be said: no chance level of shares is known")
     wordless = mine.model_copy(update={"n_words": 0.0})
     assert titled((), (), (), [base, wordless]).endswith("cannot be said: no summary of mine has a word")
     assert titled((), (), (), [wordless] * 4).endswith("cannot be said: no summary of 4 systems has a word")

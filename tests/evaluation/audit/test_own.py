@@ -159,7 +159,7 @@ def test_numbers_by_value_stand_in_the_table_of_values_and_name_nobody(bring, tm
     # of six words the left's document has all, and the right's "the" and "is"
     assert [each.value for each in found.numbers] == [pytest.approx(5 / 6), pytest.approx(3 / 6)]
     assert not found.represented
-    assert found.title == "left, share of shared words: 83.3 %"
+    assert found.title == "share of shared words: left 83.3 %, right 50.0 %"
     assert "share of shared words" in markdown.render(page(found))
 
 

@@ -10,6 +10,7 @@ from evenhand.config.python_code import RUN_CODE
 from evenhand.errors import DataError, PluginError, RecipeError
 from evenhand.evaluation.audit.contents import Audit
 from evenhand.evaluation.audit.named import AUDIT_PAGE
+from evenhand.evaluation.audit.overview import overview
 from evenhand.evaluation.audit.page import page
 from evenhand.evaluation.audit.run import ask
 from evenhand.evaluation.gate.decide import gated
@@ -60,6 +61,16 @@ def test_numbers_by_value_have_intervals_and_name_nobody(write, tmp_path):
     # whoever has the page alone reads it
     (tmp_path / "mine.py").unlink()
     assert Audit.model_validate_json((tmp_path / "audit/audit.json").read_text()).numbers == found.numbers
+
+
+def test_alone_it_heads_the_page_by_every_value_and_by_its_file_and_counts_its_own_sets(write):
+    found = audited(write("return 'no pear' if 'set-3' in summary else {'left': 1.0, 'right': 2.0}")).found
+    assert found.title == "own measure (mine.py:words): left 1.000, right 2.000"
+    assert (overview(found).sure, overview(found).text) == ("Nothing is tested", "5 of 6 document sets.")
+    few = audited(write("return {'left': 1.0, 'right': 2.0} if 'set-3' in summary else 'no pear'")).found
+    assert any(warning.startswith("made, mine.py:words: rests on 1 of 6 sets") for warning in few.warnings)
+    with pytest.raises(DataError, match=r"nothing is left to audit: made, mine\.py:words: never \(6 sets\)"):
+        audited(write("return 'never'"))
 
 
 def test_it_changes_no_other_measure_and_a_limit_can_name_it(write):

@@ -52,7 +52,7 @@ def test_every_score_of_every_rater_is_a_rating(product, tmp_path):
     out, ratings = tmp_path / "docs.jsonl", tmp_path / "ratings.jsonl"
     output = invoked("import", "summeval-op", saved(tmp_path, product), "--out", out, "--ratings", ratings)
     # 2 summaries, 3 raters, 7 dimensions
-    assert "1 document sets" in output and "42 ratings" in output
+    assert "1 document set;" in output and "42 ratings" in output
     rated = read_rated(RatingsRequest(ratings, read_any(out)))
     assert list(rated.scores) == list(DIMENSIONS.values())
     assert rated.scores["faithfulness"].tolist() == [[[1, 2, 3], [4, 5, 4]]]
