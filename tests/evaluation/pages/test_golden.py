@@ -1,16 +1,22 @@
-"""The first page of every kind of result, word for word, as Markdown; EVENHAND_GOLDEN=write writes them anew."""
+"""The words of every kind of result, as Markdown: its first page whole, and all sentences of the pages behind it.
+
+EVENHAND_GOLDEN=write writes them anew. Other tests hold numbers, names and verdicts, and leave the wording to these files.
+"""
 
 import io
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from audit_inputs import make_input, shares_of, two_sided
+from audit_inputs import ATTRIBUTE, make_input, make_set, shares_of, two_sided
 from conformance import of_plugins
 from rich.console import Console
 
+from evenhand.config.fairness import EntailerSection
 from evenhand.evaluation.audit.build import build_audit
+from evenhand.evaluation.audit.coverage import UnitCoverage
 from evenhand.evaluation.audit.named import AUDIT_PAGE
 from evenhand.evaluation.audit.page import page as audit_page
 from evenhand.evaluation.audit.plan import AuditPlan
@@ -23,6 +29,7 @@ from evenhand.evaluation.report.checkpoint.page import page as report_page
 from evenhand.evaluation.report.comparison.build import build_comparison
 from evenhand.evaluation.report.comparison.entries import NamedRecipe, read_entries
 from evenhand.evaluation.report.comparison.page import page as comparison_page
+from evenhand.judges.measures import open_entailer
 from evenhand.resampling import Bootstrap
 
 
@@ -45,6 +52,20 @@ def audit(run: Any, folder: Path) -> Page:
     return audit_page(gated(build_audit(made, plan, [shares]), AUDIT_PAGE, GateRequest(limits)))
 
 
+def odd_audit(run: Any, folder: Path) -> Page:
+    """An audit of which most of what can be warned of is true."""
+    odd = make_set(
+        "odd", ("left", "apple 渡轮很便宜票价只要两元"), ("right", "river"), ("mid", "It is so."), ("third", "lake")
+    )
+    corpus = make_input([*two_sided(9), odd], fair=[ALL] * 9 + [""], mine=["Apple."] * 9 + ["Snow."])
+    fair, mine = corpus.systems
+    corpus = replace(corpus, systems=(replace(fair, by_order=True), replace(mine, n_thoughts=2)))
+    entailer = open_entailer(EntailerSection(kind="words"))
+    families = [shares_of(corpus.values), UnitCoverage(entailer, ATTRIBUTE, corpus.values, "released")]
+    return audit_page(build_audit(corpus, AuditPlan(bootstrap=Bootstrap(resamples=100), least_group=3), families))
+
+
+ALL = "Apple berry. Cherry grape. River stone."
 FOLDER = Path(__file__).parent / "golden"
 # how a page is made of a run, and the file of its words
 PAGES = {make.__name__: (make, FOLDER / f"{make.__name__}.md") for make in (report, comparison, audit)} | of_plugins(
@@ -63,6 +84,21 @@ def test_first_pages_say_what_they_said(name: str, small_run: Any, tmp_path: Pat
     shown = console.file.getvalue()  # type: ignore[attr-defined]
     assert len(shown.splitlines()) <= 25
     assert len(page.overview.headline.split()) <= 15 and len(page.overview.sure.split()) == 3
+    assert text == golden(path, text)
+
+
+def golden(path: Path, text: str) -> str:
+    """What the file says, which is the text itself where golden pages are to be written."""
     if os.environ.get("EVENHAND_GOLDEN") == "write":
         path.write_text(text, encoding="utf-8")
-    assert text == path.read_text(encoding="utf-8")
+    return path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("make", [report, comparison, odd_audit], ids=lambda make: make.__name__)
+def test_sentences_behind_the_first_page_say_what_they_said(make: Any, small_run: Any, tmp_path: Path):
+    page = make(small_run, tmp_path)
+    body = markdown.render(page).partition(f"\n\n{page.title}\n")[2].partition("\n## How it was made\n")[0]
+    # numbers of tables are held by the tests of those tables, and examples are the texts of the input
+    lines = [line for line in body.splitlines() if len(line.split()) >= 5 and not line.startswith(("|", "#", "<", "!"))]
+    text = "\n".join(lines) + "\n"
+    assert text == golden(FOLDER / f"{make.__name__}_sentences.md", text)

@@ -46,7 +46,7 @@ def test_one_sided_sets_are_counted(make_run: Any):
     del scores["c/right"]
     run.write("evaluation/base", scores)
     (warning,) = warnings_of(run)
-    assert warning.startswith("1 of 10 document sets")
+    assert warning.startswith("1 of 10 ")
 
 
 def test_unequal_budgets_are_told(make_run: Any):
@@ -55,8 +55,8 @@ def test_unequal_budgets_are_told(make_run: Any):
     scores["a/left"] = scores["a/left"][:2]
     run.write("evaluation/base", scores, without=["k/left", "k/right"])
     none, fewer = warnings_of(run)
-    assert none.startswith("2 of 22 requests have no candidate")
-    assert fewer.startswith("1 of 22 requests have fewer than 3 candidates")
+    assert none.startswith("2 of 22 ")
+    assert fewer.startswith("1 of 22 ")
 
 
 def test_inactive_adapter_comes_first(small_run: Any):
@@ -70,8 +70,7 @@ def test_engine_that_may_not_have_served_the_adapter_is_warned_of(small_run: Any
     row = {"nearer": "trained"}
     unclear = {"active": True, "probes": [], "engine": {"served": "unclear", "candidates": [row, {"nearer": None}]}}
     warning = warnings_of(small_run, unclear)[0]
-    assert "the engine" in warning
-    assert "1 of 2 candidates" in warning
+    assert "the engine" in warning and "1 of 2 " in warning
 
 
 def test_overlap_of_report_and_reward_is_warned_of(make_run: Any):

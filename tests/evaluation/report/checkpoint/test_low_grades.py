@@ -38,15 +38,15 @@ def test_equal_means_do_not_hide_disasters(run: Any):
     (mean,) = [d for d in found.differences if (d.measure, d.pair, d.side) == ("grade", "DPO - zero-shot", None)]
     assert (mean.value, mean.verdict) == (0.0, "no clear difference")
     (low,) = [d for d in found.low_grades if d.pair == "DPO - zero-shot"]
-    assert (low.measure, low.value) == ("grade: grades of 2 and less", 0.25)
+    assert (low.measure.startswith("grade: "), low.value) == (True, 0.25)
     # 6 of 24 sets, all one way: 2 / 2**6
     assert low.p_value == pytest.approx(2 / 64, abs=0.003)
     (said,) = [each.text for each in found.findings if each.heading == "Worst grades"]
-    assert "grade: grades of 2 and less: 0.0 % of zero-shot, 25.0 % of DPO" in said
+    assert f"{low.measure}: 0.0 % of" in said and ", 25.0 %" in said
     shown = markdown.render(page(found))
-    assert "grades of 2 and less" in shown and "25.0 %" in shown
+    assert low.measure.removeprefix("grade: ") in shown and "25.0 %" in shown
     shares = {(e.measure, e.pair): e.value for e in found.traits if e.side is None}
-    assert shares["grade: grades of 2 and less", "DPO"] == 0.25
+    assert shares[low.measure, "DPO"] == 0.25
 
 
 def test_a_comparison_tests_them_too(run: Any):
@@ -55,4 +55,4 @@ def test_a_comparison_tests_them_too(run: Any):
     numbers = {each.pair: each for each in report.low_grades}
     (test,) = [each for each in found.low_grades if each.k == each.reference_k == 1]
     assert (test.value, test.p_value) == (numbers["DPO - zero-shot"].value, numbers["DPO - zero-shot"].p_value)
-    assert "grades of 2 and less" in markdown.render(comparison_page(found))
+    assert test.measure.removeprefix("grade: ") in markdown.render(comparison_page(found))

@@ -232,5 +232,5 @@ def test_four_requests_are_compared_by_their_first_comparable_candidate(make_run
 def test_adapter_that_was_not_served_is_inactive_though_it_moves_probes(made: Any):
     engine = verdict([made(*UNTRAINED), made(*UNTRAINED)])
     probed = {"active": False, "probes": [{"difference": 2.0}], "engine": engine}
-    assert "reported the untrained model's log-probabilities of them (2 of 2 candidates)" in inactive_because(probed)
-    assert engine_sentence(probed).startswith("The engine did not serve it")
+    assert "(2 of 2" in inactive_because(probed)
+    assert "not serve it" in engine_sentence(probed)

