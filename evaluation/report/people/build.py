@@ -21,7 +21,7 @@ from ....text import n_words, some_of
 from ...pages.words import counted
 from ..systems.contents import Difference, JudgeNote, PeoplesNumber, PeoplesNumbers, Score, SystemPair
 from .inference import LEAST_RATERS, Inference, Parts, RatedScores, infer, selection_p_value
-from .ratings import PeoplesScores, RatedTexts, RatingsFile, read_ratings
+from .ratings import RatedTexts, RatingsFile, SummaryRatings, read_ratings
 
 # rated document sets from which on intervals hold what they say; simulated: benchmarks/RESULTS.md#would-say
 LEAST_RATED_SETS = 20
@@ -98,7 +98,7 @@ class _Summaries:
                 f"{some_of(list(by_system))}; rate texts of these systems, `evenhand human plan` draws them"
             )
 
-    def _read(self, file: RatingsFile, requests: Sequence[SummaryRequest]) -> PeoplesScores:
+    def _read(self, file: RatingsFile, requests: Sequence[SummaryRequest]) -> SummaryRatings:
         documents = {request.document_set.id: request.document_set for request in requests}
         texts: dict[str, dict[str, str]] = {}
         for label, best in self.best:

@@ -34,7 +34,7 @@ class RatedTexts:
 
 
 @dataclass(frozen=True)
-class PeoplesScores:
+class SummaryRatings:
     """What people said of summaries on one dimension."""
 
     dimension: str
@@ -44,11 +44,11 @@ class PeoplesScores:
     notes: tuple[str, ...]
 
 
-Reader = Callable[[RatingsFile, RatedTexts], PeoplesScores]
+Reader = Callable[[RatingsFile, RatedTexts], SummaryRatings]
 READERS: Door[Reader] = Door("ratings", "reader of ratings", callable)
 
 
-def read_ratings(file: RatingsFile, rated: RatedTexts) -> PeoplesScores:
+def read_ratings(file: RatingsFile, rated: RatedTexts) -> SummaryRatings:
     """What the file says of the summaries.
 
     Raises:

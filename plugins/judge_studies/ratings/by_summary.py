@@ -3,14 +3,14 @@
 import numpy as np
 
 from ....errors import DataError
-from ....evaluation.report.people.ratings import PeoplesScores, RatedTexts, RatingsFile
+from ....evaluation.report.people.ratings import RatedTexts, RatingsFile, Reader, SummaryRatings
 from ....text.shown import shortened
 from .articles import RatingsRequest
 from .rated import read_rated
 from .scales import scales_of
 
 
-def scores_by_summary(file: RatingsFile, rated: RatedTexts) -> PeoplesScores:
+def scores_by_summary(file: RatingsFile, rated: RatedTexts) -> SummaryRatings:
     """The scores of one dimension.
 
     Raises:
@@ -43,4 +43,7 @@ def scores_by_summary(file: RatingsFile, rated: RatedTexts) -> PeoplesScores:
         for article, table in zip(summaries.sets, cube, strict=True)
         for summary, row in zip(article.summaries, table, strict=False)
     }
-    return PeoplesScores(dimension, {key: row for key, row in scores.items() if row}, summaries.notes)
+    return SummaryRatings(dimension, {key: row for key, row in scores.items() if row}, summaries.notes)
+
+
+READER: Reader = scores_by_summary
