@@ -12,6 +12,7 @@ from ...pages.words import (
     counted,
     headline,
 )
+from ..people.page import people_sentence
 from ..systems.contents import Difference, JudgeNote, Report, Score
 from ..systems.look import to_look_at
 from ..systems.tables import SHARE, better_is, picture_parts
@@ -87,7 +88,7 @@ def _text(report: Report, comparison: str | None, judges: Sequence[JudgeNote], n
     sentences += [f'Side "{gap.best}" gains more than "{gap.worst}" by {gap.measure}.' for gap in gains[:1]]
     if len(report.sides) > 1 and comparison and not gains:
         sentences.append("No side clearly gains more than another.")
-    return " ".join(sentences)
+    return " ".join(filter(None, [*sentences, people_sentence(report.people)]))
 
 
 def _picture(report: Report, comparison: str | None, judges: Sequence[JudgeNote]) -> Picture | None:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ...pages.blocks import Block, Overview, Picture, PictureRow, lane
 from ...pages.words import UNSURE, capital, counted, few_label, headline, joined
+from ..people.page import people_sentence
 from ..systems.contents import Difference, JudgeNote, Score
 from ..systems.look import to_look_at
 from ..systems.roles import deciding
@@ -23,11 +24,12 @@ def overview(comparison: Comparison) -> Overview:
     names = {judge.name for judge in judges}
     used = [test for test in as_used(comparison.tests) if test.measure in names]
     first = _headline(comparison, judges, used)
+    # what the headline has no room for
+    text = f"{comparison.title}." if first != capital(comparison.title) else " ".join(comparison.findings[:1])
     return Overview(
         headline=first,
         sure=how_sure(used, comparison.bootstrap.level),
-        # what the headline has no room for
-        text=f"{comparison.title}." if first != capital(comparison.title) else " ".join(comparison.findings[:1]),
+        text=" ".join(filter(None, [text, people_sentence(comparison.people)])),
         picture=_picture(comparison, judges, used),
         blocks=tuple(_examples(comparison)),
     )

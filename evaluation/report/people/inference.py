@@ -94,11 +94,12 @@ def infer(table: RatedScores, parts: Parts, weight: float | None = None) -> Infe
     value, of_people = _sum_of_means(people, is_rated, table.cells, parts)
     shift, of_rated, of_unrated = _shift(table.scores, table, parts)
     names, places = np.unique(table.sets, return_inverse=True)
-    by_people, by_shift = (np.bincount(places, rows) for rows in (of_people, of_rated + of_unrated))
+    by_people, by_judge, by_shift = (np.bincount(places, rows) for rows in (of_people, of_rated, of_rated + of_unrated))
     n_sets = len(np.unique(table.sets[is_rated]))
-    spread, tuning = float(by_shift @ by_shift), 1.0
+    # the spread of few unrated summaries is chance: theirs is taken to be that of the rated ones
+    spread, tuning = float(by_judge @ by_judge) * len(is_rated) / max(1, int((~is_rated).sum())), 1.0
     if weight is None:
-        weight = -float(by_people @ by_shift) / spread if spread else 0.0
+        weight = -float(by_people @ by_judge) / spread if spread else 0.0
         # what was chosen for its small variance has a larger one
         tuning = n_sets / (n_sets - 1)
     by_set = by_people + weight * by_shift

@@ -17,8 +17,8 @@ from ...pages.blocks import (
     grouped,
     table,
 )
-from ...pages.numbers import NONE
-from ...pages.words import counted
+from ...pages.numbers import NONE, interval, with_unit
+from ...pages.words import capital, counted
 from ..systems.contents import PeoplesNumber, PeoplesNumbers
 
 HOW = (
@@ -41,13 +41,36 @@ def people_blocks(people: PeoplesNumbers | None) -> Iterator[Block]:
         lead=f"{people.file}: {people.n_rated:,} of {counted(people.n, 'summary', 'summaries')} rated{raters}. {HOW}",
     )
     yield from map(Prose, people.notes)
-    by_judge = grouped(people.numbers, lambda number: number.measure)
+    by_judge = _by_judge(people)
     # the one that helps most is shown, the others are folded
-    first, *others = sorted(by_judge, key=lambda judge: -(_worth(by_judge[judge]) or 0))
+    first, *others = by_judge
     yield Prose(_worth_words(first, by_judge[first]))
     yield _table(first, by_judge[first])
     for judge in others:
         yield Details(_worth_words(judge, by_judge[judge]), (_table(judge, by_judge[judge]),))
+
+
+def people_sentence(people: PeoplesNumbers | None) -> str:
+    """What a first page says of it: the first difference that is known, or the first mean; "" without ratings."""
+    if people is None:
+        return ""
+    rated = f"{people.n_rated:,} of {counted(people.n, 'summary', 'summaries')} rated"
+    known = [n for n in next(iter(_by_judge(people).values()), ()) if n.worth is not None]
+    of_all = next((n for kind in ("difference", "mean") for n in known if n.kind == kind), None)
+    if of_all is None:
+        return f"Too few are rated to say what people would say ({rated})."
+    is_mean = of_all.kind == "mean"
+    value, between = (
+        with_unit(of_all.value, 2, "", sign=not is_mean),
+        interval(of_all.low, of_all.high, 2, sign=not is_mean),
+    )
+    return f"{capital(people.dimension)}, as people would say it of {of_all.pair}: {value} ({between}; {rated})."
+
+
+def _by_judge(people: PeoplesNumbers) -> dict[str, Sequence[PeoplesNumber]]:
+    """The numbers of each judge, the one that helps most first."""
+    by_judge = grouped(people.numbers, lambda number: number.measure)
+    return {judge: by_judge[judge] for judge in sorted(by_judge, key=lambda judge: -(_worth(by_judge[judge]) or 0))}
 
 
 def _table(judge: str, numbers: Sequence[PeoplesNumber]) -> Table:

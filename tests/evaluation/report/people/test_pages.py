@@ -102,12 +102,13 @@ def test_a_plan_is_rated_and_taken_back(files):
     assert by_name["difference", "long"].value == pytest.approx(0.75, abs=0.1)
     assert short.low < short.value < short.high
     # the judge is all that people go by
-    assert short.high - short.low < 0.85 * (short.alone.high - short.alone.low)
+    assert short.high - short.low < 0.9 * (short.alone.high - short.alone.low)
     assert short.worth > 30
     assert long.n == short.n == 30
     assert "What people would say: score" in done.output
     assert "people would say" in (files / "out" / "comparison.md").read_text()
     assert "What people would say" in (files / "out" / "details.html").read_text()
+    assert f"as people would say it of long - short: {by_name['difference', 'long'].value:+.2f}" in done.output
 
 
 def test_what_is_rated_is_not_drawn_again_and_draws_are_even(files):
