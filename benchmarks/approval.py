@@ -10,9 +10,10 @@ conversations. By chance: the votes of whole statements are dealt anew.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,13 +23,14 @@ from ..config.fairness import EntailerSection
 from ..config.groups import read_groups
 from ..errors import EvenhandError
 from ..evaluation.audit.coverage import Covered, UnitCoverage
+from ..fairness.content_tokens import content_tokens
 from ..fairness.groups.coverage import over
 from ..fairness.groups.masses import Masses, pack
 from ..fairness.groups.quotas import group_quotas
 from ..fairness.groups.shares import compare, unfair, unfair_error_rate
 from ..fairness.labelled import LabelledSource, LabelledSummary
 from ..judges.measures import Entailer, open_entailer
-from ..judges.measures.words import WORDS_SIGNATURE, WordMatcher, content_tokens
+from ..judges.measures.words import WORDS_SIGNATURE, WordMatcher
 from ..plugins.consultations.approval import VoteTable, approval
 from ..resampling import Bootstrap, Scale, cluster_interval
 from .report import count
@@ -36,6 +38,7 @@ from .selections import RANDOM, Conversation, Selection, conversations_of, major
 from .simulate import print_heads, print_row
 
 Floats = NDArray[np.float64]
+K = TypeVar("K", bound=Hashable)
 # by votes of the other half of the voters
 WORST, CONSENSUS, OVERALL = "worst group's approval (leximin)", "group-informed consensus", "approval of all together"
 LENGTH = "length"
@@ -85,9 +88,9 @@ def measures_by_text(
         covered = [answer.coverage if isinstance(answer, Covered) else None for answer in family.measure(items)]
         of_groups = [[v for v in answer.by_value if v is not None] if answer else [] for answer in covered]
         by_name |= {
-            f"Equal Coverage, {entailer.name}": _floats([answer and answer.ec for answer in covered], -1.0),
+            f"Equal Coverage, {entailer.name}": _floats([answer.ec if answer else None for answer in covered], -1.0),
             f"coverage of the least covered group, {entailer.name}": _floats([min(v, default=None) for v in of_groups]),
-            f"coverage of all, {entailer.name}": _floats([answer and answer.overall for answer in covered]),
+            f"coverage of all, {entailer.name}": _floats([answer.overall if answer else None for answer in covered]),
         }
     return by_name
 
@@ -153,10 +156,14 @@ def outcome_of(
 ) -> Outcome:
     """The conversation, mean over seeds."""
     by_seed = [_under_seed(conversation, seed, sizes, n_random, entailers) for seed in range(seeds)]
-    of_measures, by_chance, of_choices = (
-        {key: _mean([tables[place][key] for tables in by_seed]) for key in by_seed[0][place]} for place in range(3)
+    of_measures, by_chance, of_choices = zip(*by_seed, strict=True)
+    return Outcome(
+        conversation.name, conversation.form, _mean_by(of_measures), _mean_by(by_chance), _mean_by(of_choices)
     )
-    return Outcome(conversation.name, conversation.form, of_measures, by_chance, of_choices)
+
+
+def _mean_by(tables: Sequence[Mapping[K, Floats]]) -> dict[K, Floats]:
+    return {key: _mean([table[key] for table in tables]) for key in tables[0]}
 
 
 def _mean(values: Sequence[Floats]) -> Floats:

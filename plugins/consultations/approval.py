@@ -38,7 +38,7 @@ class VoteTable:
 
     def count(self, vote: int) -> Floats:
         """How many of each group voted so on each statement, (groups, statements)."""
-        return self._is_in.T.astype(float) @ (self.votes == vote)
+        return np.asarray(self._is_in.T.astype(float) @ (self.votes == vote))
 
     @property
     def rates(self) -> Floats:
@@ -112,7 +112,7 @@ def vote_table(
     return VoteTable(groups, np.array([groups.index(group_by_voter[voter]) for voter in voters]), table)
 
 
-def approval(selections: Bools, rates: Floats) -> Floats:
+def approval(selections: Bools | Floats, rates: Floats) -> Floats:
     """Approval of each selection by each group, (selections, groups), in [0, 1]; nan where a group voted on none of it.
 
     Args:

@@ -141,7 +141,7 @@ def _approved(item: LabelledSummary, evidence: UnitEvidence, table: VoteTable, r
     entailed = document_entailment(evidence.evidence.nli, evidence.evidence.windows, len(item.documents))
     likeness = entailed + COPIED * _copies(item, evidence.units)  # (documents, units)
     # what nobody voted on says nothing of approval
-    likeness = np.where(np.isnan(rates).all(axis=0)[:, None], 0.0, likeness)
+    likeness = np.where(np.isnan(rates.T).all(axis=1, keepdims=True), 0.0, likeness)
     best, has = likeness.argmax(axis=0), likeness.max(axis=0) > 0
     chosen = np.bincount(best[has], minlength=len(likeness)).astype(float)
     by_group = approval(chosen[None], rates)[0]

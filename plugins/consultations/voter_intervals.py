@@ -33,7 +33,7 @@ class VoterOptions(Section):
 def drawn_rates(table: VoteTable, statements: Sequence[int], plan: Bootstrap) -> Floats:
     """Approval of statements by each group in each draw of its voters, (draws, groups, statements); nan without a vote."""
     order = np.argsort(table.group_of, kind="stable")
-    of_voters, votes = table.group_of[order], table.votes[np.ix_(order, statements)]
+    of_voters, votes = table.group_of[order], table.votes[order][:, statements]
     is_in = of_voters[:, None] == np.arange(len(table.groups))  # (voters, groups)
     blocks = []
     for weights in drawn_weights(len(order), plan, strata=of_voters):
@@ -83,7 +83,7 @@ def _drawn(votes: Votes, table: VoteTable, answer: Approved, bootstrap: Bootstra
     rates = drawn_rates(table, said, bootstrap)
     by_group = np.full((len(rates), len(votes.groups)), np.nan)
     places = [votes.groups.index(group) for group in table.groups]
-    by_group[:, places] = [approval(np.ones((1, len(said))), of_draw)[0] for of_draw in rates]
+    by_group[:, places] = [approval(np.ones((1, len(said)), dtype=bool), of_draw)[0] for of_draw in rates]
     # the worst group of a draw is not known where a group has no vote in it
     return np.column_stack([by_group, by_group[:, ~np.isnan(answer.by_group)].min(axis=1)])
 
