@@ -15,8 +15,9 @@ from pathlib import Path
 
 import numpy as np
 
-from ..evaluation.report.people.inference import Floats, Parts, RatedScores, infer, selection_p_value
+from ..evaluation.report.people.inference import Parts, RatedScores, infer, selection_p_value
 from ..plugins.judge_studies.ratings.rows import RatingRow
+from ..resampling import Floats
 from ..storage import read_jsonl
 from .simulate import asked, print_heads, print_row
 
@@ -55,7 +56,8 @@ class World:
     def rows(self, n: int, draw: str, generator: np.random.Generator) -> list[int]:
         """Which summaries are rated."""
         if draw == "anywhere":
-            return generator.permutation(SETS * CELLS)[:n].tolist()
+            anywhere: list[int] = generator.permutation(SETS * CELLS)[:n].tolist()
+            return anywhere
         if draw == "whole sets":
             return [CELLS * k + cell for k in generator.permutation(SETS)[: n // CELLS] for cell in range(CELLS)]
         rows = []

@@ -37,6 +37,8 @@ class NumberKind:
     holds_from: int = 0
     # whether its groups are lists of words, which are no attribute values, though they may have the same names
     is_of_lists: bool = False
+    # whether the first page tells it, though nobody is named by it: it was asked for by an option of its own
+    is_told: bool = False
     # what a reader must know of it besides, in a sentence
     note: str = ""
 

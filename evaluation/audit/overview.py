@@ -6,7 +6,7 @@ from ...number import Number
 from ...resampling import cut_to, too_few
 from ..pages.blocks import Block, Heading, Lane, Mark, Overview, Picture, PicturePart, PictureRow, Prose, grouped
 from ..pages.marked import marked
-from ..pages.numbers import percent, signed
+from ..pages.numbers import Unit, interval, percent, signed, with_unit
 from ..pages.words import NOT_CLEAR, TOO_FEW, capital, certainty, counted, joined
 from .contents import Audit, AuditExample, AuditNumber
 from .examples_page import set_name
@@ -35,10 +35,27 @@ def overview(audit: Audit) -> Overview:
     return Overview(
         headline=audit.title,
         sure=certainty(clear[0].gap.adjusted) if clear else TOO_FEW if is_little else unsure,
-        text=text,
+        text=" ".join((text, *_told(audit))),
         picture=_picture(audit, numbers),
         blocks=tuple(_examples(audit, clear[0])) if clear else (),
     )
+
+
+def _told(audit: Audit) -> Iterator[str]:
+    """The numbers that were asked for by options of their own, of each system: "Approval of the worst group: mine 56 %, ..."."""
+    of_kinds = grouped((n for n in audit.aggregates if n.kind.is_told), lambda number: number.kind.name)
+    for name, numbers in of_kinds.items():
+        said = []
+        for each in numbers:
+            unit: Unit
+            unit, places = ("%", 1) if each.kind.is_share else ("", 3)
+            # of a single set there is none but one that the family has besides
+            alike = (n for n in audit.beside if (n.system, n.measure, n.side) == (each.system, each.measure, None))
+            known = next((n for n in (each, *alike) if n.low is not None), None)
+            how = f"; {known.how}" if known and known.how else ""
+            between = f" ({interval(known.low, known.high, places, unit)}{how})" if known else ""
+            said.append(f"{each.system} {with_unit(each.value, places, unit)}{between}")
+        yield f"{capital(name)}: {', '.join(said)}."
 
 
 def _numbers(audit: Audit) -> list[AuditNumber]:

@@ -24,7 +24,7 @@ from ...storage import file_digest
 from .approval import LEAST_VOTERS, approval
 from .said import Approved, Voters, Votes, approved, votes_of
 
-WORST = NumberKind("approval of the worst group")
+WORST = NumberKind("approval of the worst group", is_told=True)
 GAP = NumberKind("approval gap", grows_by_chance=True)
 APPROVAL = NumberKind("approval", is_tested=False)
 WHOLES, ROWS = (WORST, GAP), (APPROVAL,)

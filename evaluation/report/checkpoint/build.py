@@ -98,7 +98,7 @@ def build_report(recipe: Recipe, probed: dict[str, Any] | None, ratings: Ratings
         sets=numbers.compare.set_ids,
         documents_digest=numbers.compare.documents_digest,
         worth=read_worth([recipe], {judge.name: judge.signature for judge in numbers.judges}),
-        people=ratings and peoples_numbers(ratings, numbers.judged_page()),
+        people=peoples_numbers(ratings, numbers.judged_page()) if ratings else None,
     )
 
 

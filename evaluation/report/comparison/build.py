@@ -182,7 +182,7 @@ def build_comparison(
         versions=installed_versions(RECORDED) if is_given else _versions(entries),
         sets=numbers.compare.set_ids,
         documents_digest=numbers.compare.documents_digest,
-        people=ratings and peoples_numbers(ratings, numbers.judged_page()),
+        people=peoples_numbers(ratings, numbers.judged_page()) if ratings else None,
         # no recipe of theirs names calibrations
         worth=None if is_given else read_worth([entry.recipe for entry in entries], signatures),
     )

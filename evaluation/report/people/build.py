@@ -196,7 +196,7 @@ class _Column:
         said = {self.page.sets[place]: value for place, value in numbers.by_set.items()}
         return PeoplesNumber.model_validate(
             {
-                **common, **self._bounds(numbers), "alone": Number(**self._bounds(alone)), "error": numbers.error,
+                **common, **self._bounds(numbers), "alone": Number.model_validate(self._bounds(alone)), "error": numbers.error,
                 "degrees": numbers.degrees, "worth": worth, "more": more,
                 "by_set": what_sets_say(said.get(name, math.nan) for name in self.page.sets),
             }

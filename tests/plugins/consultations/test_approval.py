@@ -1,6 +1,7 @@
 """Approval by opinion group, worked out by hand: votes, selections, what a summary says, the audit, the judge."""
 
 import json
+import re
 from collections import Counter
 
 import numpy as np
@@ -206,6 +207,9 @@ def test_the_audit_has_approval_by_group_and_counts_sets_without_votes(files):
     assert 0.5 <= beside["country"]["low"] < 0.6 < beside["country"]["high"] <= 0.9
     assert beside["town"]["low"] < 0.75 < beside["town"]["high"]
     assert beside[None]["value"] == pytest.approx(0.6)
+    # of one set there is no other interval
+    page = " ".join((files / "out" / "index.html").read_text().split())
+    assert re.search(r"Approval of the worst group: \w+ 60\.0 % \([\d.]+ to [\d.]+; interval over voters\)\.", page)
 
 
 def test_few_votes_on_what_a_summary_says_are_warned_of(files):
