@@ -75,12 +75,12 @@ def test_too_few_sets_are_no_verdict():
     assert [each.outcome for each in found] == ["cannot tell", "cannot tell", "breach"]
     assert found[1].low is None
     # why, and what changes it
-    assert found[1].note.startswith("decided from 20 sets on, as with fewer skewed") and "least_sets" in found[1].note
+    assert "from 20 sets" in found[1].note and "least_sets" in found[1].note
     fewer = judged(parse_limit("mean(score) < 1"), [spread(0.5, 8)], PLAN, 1, least_sets=8)
     assert (fewer.outcome, fewer.note, fewer.n_sets) == ("breach", "", 8)
     # 20 that agree are too few only where 2^-19 is more than 0.05 of so many limits
     alike = judged(parse_limit("mean(score) < 1"), [named(*[0.5] * 20)], PLAN, 100_000)
-    assert (alike.outcome, alike.note.startswith("all of its sets say the same")) == ("cannot tell", True)
+    assert (alike.outcome, alike.note.startswith("all of its")) == ("cannot tell", True)
 
 
 def test_a_value_of_few_sets_is_named_and_lets_no_limit_pass():
@@ -93,7 +93,7 @@ def test_a_gap_inside_what_is_expected_passes_and_is_said_to_be_there():
     # 0 by definition, though sets speak against each other
     inside = replace(spread(0.0), is_inside=True)
     found = judged(parse_limit("mean(score) < -0.01"), [inside], PLAN, 1)
-    assert (found.outcome, found.low, found.note.startswith("inside the expected range")) == ("passed", None, True)
+    assert (found.outcome, found.low, found.note.startswith("inside the expected")) == ("passed", None, True)
     assert "no variation" not in sentence(found)
     # beside one that is not, the intervals of both count
     both = judged(parse_limit("worst_mean(score) < -0.01"), [inside, replace(spread(-0.5), side="other")], PLAN, 1)
