@@ -101,6 +101,9 @@ RENAMED_TRAINER_KEYS: dict[str, str] = {
 
 # keys that evenhand sets itself -> where the recipe says it
 OWNED_TRAINER_KEYS: dict[str, str] = {
+    # names since transformers 5.24
+    "activation_checkpointing": "it is 'trainer.gradient_checkpointing'",
+    "activation_checkpointing_kwargs": "they are 'trainer.gradient_checkpointing_kwargs'",
     "output_dir": "the run folder is the recipe's 'output'",
     "seed": "it is derived from the recipe's 'seed' and the round",
     "data_seed": "it is derived from the recipe's 'seed' and the round",

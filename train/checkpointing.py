@@ -74,6 +74,9 @@ def settle_checkpointing(phase: Phase, arguments: Any, material: Material, resum
         decision = _decide(phase, arguments, material)
     log.info("gradient checkpointing %s: %s", "on" if decision.on else "off", decision.why)
     arguments.gradient_checkpointing = decision.on
+    # the name of the same that transformers 5.24 reads, and makes of the former one only where arguments are made
+    if hasattr(arguments, "activation_checkpointing"):
+        arguments.activation_checkpointing = decision.on
     if arguments.process_index == 0:
         write_json(note, decision.record)
     return decision

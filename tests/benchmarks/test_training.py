@@ -103,11 +103,10 @@ def test_checkpointing_runs_layers_again_in_every_trainer(tmp_path, monkeypatch,
     pytest.importorskip("trl")
     options = tiny_options(checkpointing=checkpointing)
     bench, calls = Bench(options, str(tmp_path)), []
-    layer = transformers.models.llama.modeling_llama.LlamaDecoderLayer
-    plain = layer.forward
-    monkeypatch.setattr(
-        layer, "forward", lambda self, *args, **options: calls.append(1) or plain(self, *args, **options)
-    )
+    # what a layer calls, since transformers 5.24 runs no layer again whose own forward was changed
+    inside = transformers.models.llama.modeling_llama.LlamaMLP
+    plain = inside.forward
+    monkeypatch.setattr(inside, "forward", lambda self, *args: calls.append(1) or plain(self, *args))
     for name in (OURS, LIMIT, STOCK):
         calls.clear()
         bench.table(60, 3, [name])

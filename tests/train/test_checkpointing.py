@@ -79,6 +79,18 @@ def arguments(folder: Path, device: str = "cpu") -> Any:
     )
 
 
+@pytest.mark.parametrize("on", [False, True])
+def test_trainers_read_what_was_decided_under_every_name_that_it_has(
+    open_round: OpenRound, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, on: bool
+) -> None:
+    trl = pytest.importorskip("trl")
+    own = trl.DPOConfig(output_dir=str(tmp_path), use_cpu=True, gradient_checkpointing=not on)
+    machine(monkeypatch, 1 if on else 2**60)
+    settle_checkpointing(open_round(), own, MATERIAL, None)
+    names = {name for name in vars(own) if name in ("gradient_checkpointing", "activation_checkpointing")}
+    assert names and {getattr(own, name) for name in names} == {on}
+
+
 GROUP = {"prompt_ids": [1] * 9, "candidate_ids": [[1, 2, 3], [1, 2]]}
 MATERIAL: Any = SimpleNamespace(rows=[GROUP, GROUP | {"prompt_ids": [1] * 5}, GROUP | {"prompt_ids": [1] * 7}])
 

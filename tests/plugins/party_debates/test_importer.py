@@ -132,5 +132,5 @@ def test_a_raw_file_can_be_imported(tmp_path):
     command = [sys.executable, "-m", "evenhand", "import", "debates", str(file), "--out", str(out)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert "document sets" in done.stdout
+    assert "document set" in done.stdout
     assert read_any(out)

@@ -28,7 +28,7 @@ def test_perspectivesumm(tmp_path):
     source, out = tmp_path / "cafe.json.gz", tmp_path / "sets.jsonl"
     source.write_bytes(gzip.compress(json.dumps([released]).encode()))
     done = run("perspectivesumm", source, "--out", out, "--attribute", "sentiment", "--split", "test")
-    assert done.stdout == f"{out}: 1 document sets\n"
+    assert done.stdout == f"{out}: 1 document set\n"
     (documents,) = read_document_sets(out, "sentiment")
     assert (documents.id, documents.split, list(documents.documents[0].attributes)) == (
         "cafe-0001",
@@ -42,7 +42,7 @@ def test_tweets(tmp_path):
     labels = ("Pro-Republican", "Pro-Democrat", "Neutral", "Unclear")
     source.write_text("".join(f"{n}<||>{labels[n % 4]}<||>tweet number {n}\n" for n in range(120)))
     done = run("tweets", source, "--source", "election", "--out", out)
-    assert "1350 document sets" in done.stdout
+    assert "1,350 document sets" in done.stdout
     assert "left out: 30 tweets: label 'Unclear'" in done.stdout
     assert len(read_document_sets(out, "politics")) == 1350
 

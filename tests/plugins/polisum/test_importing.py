@@ -22,7 +22,7 @@ def test_annotation(tmp_path):
     items = [{"topic": "Ferry", "stance": side, "document": f"The {side}."} for side in ("left", "right")]
     source.write_text(json.dumps(items))
     assert run("annotation", source, "--out", out, "--split", "test").stdout.startswith(
-        f"{out}: 1 document sets; 2 items"
+        f"{out}: 1 document set; 2 items"
     )
     assert read_document_sets(out)[0].split == "test"
     done = run("annotation", source, "--out", out, "--articles", "--force")
