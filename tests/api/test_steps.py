@@ -282,3 +282,12 @@ def test_a_contract_is_checked_on_the_whole_text(documents):
     assert {each.issues for each in judged.candidates} == {("multi_sentence",)}
     two = evenhand.judge(texts, {"contract": {"kind": "contract"}}, documents, task={"scope": "side", "sentences": 2})
     assert {row["contract"] for row in two.rows()} == {1.0}
+
+
+def test_candidates_say_how_many_failed():
+    made = evenhand.generate("sample", "none", n=1, backend="scripted", attribute="stance")
+    failures = [Failure(request_id=request_id, reason="refused") for request_id in list(made.requests)[:2]]
+    assert (
+        repr(Candidates([], made.requests.values(), made.recipe, failures)) == "<0 candidates, 2 failed: see .failures>"
+    )
+    assert "failed" not in repr(made)
