@@ -195,6 +195,10 @@ class Candidates(Results[Candidate]):
         fields = ("text", "contract_ok", "method", "plan", "index", "n_tokens", "finish_reason", "id")
         return [{**place(self.requests[c.request_id]), **{key: getattr(c, key) for key in fields}} for c in self]
 
+    def about(self) -> str:
+        """How many there are, and how many failed."""
+        return f"{super().about()}{f', {len(self.failures):,} failed: see .failures' if self.failures else ''}"
+
 
 def place(request: SummaryRequest) -> dict[str, Any]:
     """The cells of a row that say of which request it is."""

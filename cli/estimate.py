@@ -117,7 +117,11 @@ def estimate(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has
     else:
         _show(needs, gpu_price, is_loop=_is_loop(recipe))
     if needs.problems:
-        raise LeftOutError(f"{len(needs.problems)} models are not known, and what rests on them is left out")
+        from ..evaluation.pages.words import counted
+
+        n = len(needs.problems)
+        rest = "is not known, and what rests on it" if n == 1 else "are not known, and what rests on them"
+        raise LeftOutError(f"{counted(n, 'model')} {rest} is left out")
 
 
 def _requests(entry: str) -> tuple[str, int]:
@@ -258,9 +262,10 @@ def _stages(needs: "RecipeEstimate") -> "Table":
 
 
 def _training(needs: "RecipeEstimate") -> "Table":
-    title = (
-        f"\nMemory of training in GiB per GPU, {needs.training[0].gpus} GPUs, passes of {needs.pass_tokens:,} tokens"
-    )
+    from ..evaluation.pages.words import counted
+
+    gpus = counted(needs.training[0].gpus, "GPU")
+    title = f"\nMemory of training in GiB per GPU, {gpus}, passes of {needs.pass_tokens:,} tokens"
     rows = (
         (
             f"{row.strategy}{' *' if row.is_recipes else ''}",

@@ -89,8 +89,8 @@ class _Grouping:
             known = [member for of_group in self.groups.values() for member in of_group if not band_of(member)]
             yield (
                 f"values of {self.attribute!r} are in no group: {_with_counts(left_out, self.counts)}"
-                f"{did_you_mean(left_out[0], known).rstrip('.')}; put each into one, or give a group the rest: "
-                f"NAME={REST}"
+                f"{did_you_mean(left_out[0], known).rstrip('.')}; put each into one, give a group the rest: "
+                f"NAME={REST}, or take their documents out of the file"
             )
         for value, group in self.group_of.items():
             if group and value_key(value) in map(value_key, self.groups.keys() - {group}):

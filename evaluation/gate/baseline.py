@@ -171,4 +171,4 @@ def _unlike(then: Subject, now: Subject) -> Iterator[str]:
     for name in ("groups", "sides"):
         before, current = getattr(then, name), getattr(now, name)
         if before != current:
-            yield f"its {name} are {before or None!r}, and they are {current or None!r} now"
+            yield f"its {name} are {before or None!r}, and they are {current or None!r} now; {AGAIN}"

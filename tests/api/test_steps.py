@@ -6,11 +6,12 @@ import pytest
 
 import evenhand
 from evenhand.api import steps
+from evenhand.api.results import Candidates
 from evenhand.errors import DataError, RecipeError
 from evenhand.generate.stage import generate as generate_stage
 from evenhand.judges import open_judges
 from evenhand.judges.stage import judge_by
-from evenhand.records import BestSummary, Candidate, Judgement
+from evenhand.records import BestSummary, Candidate, Failure, Judgement
 from evenhand.rerank.stage import rerank as rerank_stage
 from evenhand.runfolder.phases import open_phase
 from evenhand.storage import read_jsonl, write_jsonl
@@ -282,3 +283,11 @@ def test_a_contract_is_checked_on_the_whole_text(documents):
     assert {each.issues for each in judged.candidates} == {("multi_sentence",)}
     two = evenhand.judge(texts, {"contract": {"kind": "contract"}}, documents, task={"scope": "side", "sentences": 2})
     assert {row["contract"] for row in two.rows()} == {1.0}
+
+
+def test_candidates_say_how_many_failed():
+    made = evenhand.generate("sample", "none", n=1, backend="scripted", attribute="stance")
+    failures = [Failure(request_id=name, side="left", reason="refused", detail="") for name in list(made.requests)[:2]]
+    nothing = Candidates([], made.requests.values(), made.recipe, failures)
+    assert repr(nothing) == "<0 candidates, 2 failed: see .failures>"
+    assert "failed" not in repr(made)
