@@ -86,7 +86,7 @@ newest: setup  # what NEWEST=1 runs with, from the registry and without hashes
 PYTEST := PYTHONDONTWRITEBYTECODE= $(if $(NEWEST),$(LAYER),$(VENV))/bin/python -m pytest -n 2 --max-worker-restart 1 --dist loadfile --no-loadscope-reorder
 
 test: setup $(if $(NEWEST),newest)  ## run all ordinary tests, and samples of slow ones; NEWEST=1: with the newest trl, transformers, peft, accelerate, vLLM
-	$(PYTEST) -m 'not beyond'
+	$(PYTEST) -n 3 -m 'not beyond'
 
 test-all: setup  ## run all tests; EXTRA='-m beyond' leaves out what `make test` runs
 	$(PYTEST) $(EXTRA)

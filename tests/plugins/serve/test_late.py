@@ -71,6 +71,7 @@ def test_best_of_the_plans_that_answered_is_served_and_later_the_best_of_all(tmp
     assert undisturbed["evenhand"] == whole["evenhand"] and whole["evenhand"]["n_candidates"] == 7
 
 
+@pytest.mark.slow
 def test_candidates_that_judges_have_not_finished_are_left_out(tmp_path):
     graded = []
 
