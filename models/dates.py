@@ -17,8 +17,9 @@ from .templates import chat_template
 
 # function and variable by which templates read the date
 CLOCK, WORDS = "strftime_now", "date_string"
-# the function, called with a form in letters: group 2
-CALL = re.compile(rf"""\b{CLOCK}\(\s*(["'])(.*?)\1\s*\)""")
+# the function, called with a form in letters: group 2; and where it is not called
+CALL = re.compile(rf"""\b{CLOCK}\s*\(\s*(["'])(.*?)\1\s*\)""")
+ASKED_FOR = re.compile(rf"\b{CLOCK}\s+is\b")
 # how the variable is written where a template has no form of its own: as Llama's templates write it
 FORM = "%d %b %Y"
 # what stands in a template that does not need the variable: its own date, or another way without
@@ -68,16 +69,19 @@ def today() -> date:
 def date_options(template: str | Mapping[str, str] | None) -> dict[str, Any]:
     """What `apply_chat_template` is given besides the chat, for a template that reads the date; nothing for any other.
 
-    The day is written into the template: transformers 5.24 gives templates no functions but its clock. One that calls it with a
-    form that is made on the way is given the function, with which that version ends in an error.
+    The day is written into the template: transformers 5.24 gives templates no functions but its clock. One that calls it in
+    another way, with a form that is made on the way or by another name, is given the function, with which that version ends in an
+    error.
     """
     text, day = _code(template), template_date().day
     # a template may write the hour, too: a run has none
     midnight = datetime.combine(day, time())
     options: dict[str, Any] = {}
-    if CLOCK in text and (asked := template.get("default") if isinstance(template, Mapping) else template):
-        options["chat_template"] = CALL.sub(lambda call: f"{call[1]}{midnight.strftime(call[2])}{call[1]}", asked)
-    if f"{CLOCK}(" in CALL.sub("", text):
+    if CLOCK in text and (undated_text := template.get("default") if isinstance(template, Mapping) else template):
+        options["chat_template"] = CALL.sub(
+            lambda call: f"{call[1]}{midnight.strftime(call[2])}{call[1]}", undated_text
+        )
+    if CLOCK in ASKED_FOR.sub("", CALL.sub("", text)):
         options[CLOCK] = midnight.strftime
     if WORDS in text and not DEFAULT.search(text):
         options[WORDS] = midnight.strftime(FORM)

@@ -63,6 +63,7 @@ FILES = {
     ),
     "plugins/adapters/test_trl.py": Left((), "its own tests of rewards; a step of TRL's own trainer"),
     "plugins/controlled/test_build.py": Left((), "its own tests on the scripted backend; a real engine's replies"),
+    "fairness/groups/test_tokens.py": Left((), "its own test_pipeline, spec/test_vectors.py; thousands of lemmas beside NLTK's"),
     "generate/test_rounds.py": Left((), "generate/test_stage.py; kills between rounds"),
     "plugins/server/test_vllm.py": Left((), "plugins/server/test_backend.py asks a scripted server; vLLM's own"),
     "generate/test_vllm_backend.py": Left(

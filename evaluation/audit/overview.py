@@ -45,17 +45,17 @@ def _told(audit: Audit) -> Iterator[str]:
     """The numbers that were asked for by options of their own, of each system: "Approval of the worst group: mine 56 %, ..."."""
     of_kinds = grouped((n for n in audit.aggregates if n.kind.is_told), lambda number: number.kind.name)
     for name, numbers in of_kinds.items():
-        said = []
-        for each in numbers:
+        of_systems = []
+        for number in numbers:
             unit: Unit
-            unit, places = ("%", 1) if each.kind.is_share else ("", 3)
+            unit, places = ("%", 1) if number.kind.is_share else ("", 3)
             # of a single set there is none but one that the family has besides
-            alike = (n for n in audit.beside if (n.system, n.measure, n.side) == (each.system, each.measure, None))
-            known = next((n for n in (each, *alike) if n.low is not None), None)
+            alike = (n for n in audit.beside if (n.system, n.measure, n.side) == (number.system, number.measure, None))
+            known = next((n for n in (number, *alike) if n.low is not None), None)
             how = f"; {known.how}" if known and known.how else ""
             between = f" ({interval(known.low, known.high, places, unit)}{how})" if known else ""
-            said.append(f"{each.system} {with_unit(each.value, places, unit)}{between}")
-        yield f"{capital(name)}: {', '.join(said)}."
+            of_systems.append(f"{number.system} {with_unit(number.value, places, unit)}{between}")
+        yield f"{capital(name)}: {', '.join(of_systems)}."
 
 
 def _numbers(audit: Audit) -> list[AuditNumber]:

@@ -1,9 +1,8 @@
 """A number that a limit can name, as a gate reads it of any page."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-
-import numpy as np
 
 from ...number import BySet, Number
 from ...resampling import LEAST_SETS, NOISE, Scale, differences_scale
@@ -153,7 +152,7 @@ def minus(
 
 
 def _error_of_both(first: tuple[float, float] | None, second: tuple[float, float] | None) -> tuple[float, float] | None:
-    """Of a difference of two numbers as if they had nothing in common, which is the wider."""
+    """Of a difference of two numbers as if they had nothing in common."""
     if first is None or second is None:
         return first or second
-    return float(np.hypot(first[0], second[0])), min(first[1], second[1])
+    return math.hypot(first[0], second[0]), min(first[1], second[1])

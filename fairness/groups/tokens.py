@@ -125,7 +125,7 @@ def _place(nltk: ModuleType, name: str) -> str | None:
     return None
 
 
-def _english_wordnet(nltk: ModuleType) -> Any:
+def english_wordnet(nltk: ModuleType) -> Any:
     """WordNet as `WordNetLemmatizer` asks it, read without the map to itself that other languages' data are found by.
 
     NLTK makes that map whenever it reads WordNet 3.0, which takes two thirds of the time.
@@ -138,6 +138,11 @@ def _english_wordnet(nltk: ModuleType) -> Any:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "The multilingual functions")
         return EnglishWordNet(nltk.data.find(_place(nltk, "wordnet")), None)
+
+
+def lemma(wordnet: Any, token: str, part: str) -> str:
+    """The shortest lemma that WordNet knows of a token as this part of speech; the token itself without one."""
+    return str(min(wordnet._morphy(token, part), key=len, default=token))
 
 
 Tokenize = Callable[[str], list[str]]
@@ -169,7 +174,7 @@ class NgramTokenizer:
         listed = nltk.corpus.stopwords.words(None if stop_words == "all" else stop_words)
         stop_set = frozenset(listed).union(string.punctuation, EXTRA_STOP_TOKENS)
         tagger = need("nltk.tag.perceptron", "the N-gram token pipeline").PerceptronTagger()
-        wordnet = _english_wordnet(nltk)
+        wordnet = english_wordnet(nltk)
         stem = nltk.stem.PorterStemmer().stem
 
         @lru_cache(REMEMBERED)
@@ -179,8 +184,7 @@ class NgramTokenizer:
                 return None
             # a sentence of one word: the tag, and with it the lemma, depends on the token alone
             tag = tagger.tag([token])[0][1]
-            lemmas = wordnet._morphy(token, PARTS_OF_SPEECH.get(tag[:2], "n"))
-            return str(stem(min(lemmas, key=len, default=token)))
+            return str(stem(lemma(wordnet, token, PARTS_OF_SPEECH.get(tag[:2], "n"))))
 
         @lru_cache(REMEMBERED)
         def counted(sentence: str) -> tuple[str, ...]:

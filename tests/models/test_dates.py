@@ -37,6 +37,7 @@ READING = {
         "09/03/25",
     ),
     "hours": ('{{ strftime_now("%Y-%m-%d %H:%M:%S") }}\n', "2025-03-09 00:00:00"),
+    "spaces": ("{{ strftime_now ( '%Y-%j' ) }}\n", "2025-068"),
     "variable alone": ("{{ date_string }}\n", "09 Mar 2025"),
     "clock tested": ("{% if strftime_now is defined %}{{ strftime_now('%j') }}\n{% endif %}", "068"),
 }
@@ -98,10 +99,18 @@ def test_a_template_that_reads_the_date_is_given_the_runs_day(
     assert prompt(name) == prompt(name)
 
 
-def test_with_a_form_made_on_the_way_a_template_has_the_runs_day_or_is_refused(
-    tiny_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    "reading",
+    [
+        '{% set form = "%Y-%j" %}{{ strftime_now(form) }}\n',
+        '{% set clock = strftime_now %}{{ clock("%Y-%j") }}\n',
+        '{{ strftime_now(format="%Y-%j") }}\n',
+    ],
+)
+def test_called_in_another_way_the_clock_is_the_runs_or_the_template_is_refused(
+    tiny_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reading: str
 ) -> None:
-    name = with_template(tiny_model, tmp_path / "model", '{% set form = "%Y-%j" %}{{ strftime_now(form) }}\n' + TURNS)
+    name = with_template(tiny_model, tmp_path / "model", reading + TURNS)
     move_clock(monkeypatch)
     with dated(RunDate(DAY)):
         try:

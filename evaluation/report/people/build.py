@@ -84,7 +84,7 @@ class _Summaries:
     def __init__(self, file: RatingsFile, page: JudgedPage) -> None:
         self.page = page
         requests = read_jsonl(page.folders[0].folder / REQUESTS, SummaryRequest)
-        by_system = {each.label: read_jsonl(each.folder / BEST, BestSummary) for each in page.folders}
+        by_system = {system.label: read_jsonl(system.folder / BEST, BestSummary) for system in page.folders}
         self.best = [(label, best) for label, summaries in by_system.items() for best in summaries if best.text]
         self.people = self._read(file, requests)
         self.raters = list(dict.fromkeys(name for row in self.people.scores.values() for name in row))
@@ -108,7 +108,9 @@ class _Summaries:
     @cached_property
     def cells(self) -> dict[tuple[str, str], int]:
         """System and side -> its cell."""
-        return {key: k for k, key in enumerate(product((each.label for each in self.page.folders), self.page.sides))}
+        return {
+            key: k for k, key in enumerate(product((folder.label for folder in self.page.folders), self.page.sides))
+        }
 
     @cached_property
     def names(self) -> list[str]:
@@ -132,18 +134,18 @@ class _Summaries:
         """By a judge: each system's mean, its difference to the first, and each side's gap to all sides."""
         scored = [place for place, (_, best) in enumerate(self.best) if best.scores.get(judge.name) is not None]
         column = _Column(self, judge, scored)
-        first, *others = self.page.folders
-        for each in self.page.folders:
-            yield column.number("mean", each, self._mean(each))
-        for other in others:
-            mean, reference = self._mean(other), self._mean(first)
+        first = self.page.folders[0]
+        for folder in self.page.folders:
+            yield column.number("mean", folder, self._mean(folder))
+        for folder in self.page.folders[1:]:
+            mean, reference = self._mean(folder), self._mean(first)
             parts = {**mean, **{cell: -part for cell, part in reference.items()}}
-            yield column.number("difference", other, parts, reference=first)
-        for each in self.page.folders if len(self.page.sides) > 1 else ():
+            yield column.number("difference", folder, parts, reference=first)
+        for folder in self.page.folders if len(self.page.sides) > 1 else ():
             for side in self.page.sides:
                 n = len(self.page.sides)
-                parts = {self.cells[each.label, name]: (name == side) - 1 / n for name in self.page.sides}
-                yield column.number("gap", each, parts, side=side)
+                parts = {self.cells[folder.label, name]: (name == side) - 1 / n for name in self.page.sides}
+                yield column.number("gap", folder, parts, side=side)
 
     def _mean(self, folder: JudgedFolder) -> dict[int, float]:
         """Each side by its share of the system's summaries."""
@@ -159,12 +161,12 @@ class _Column:
         best = [summaries.best[row] for row in rows]
         sets = {name: place for place, name in enumerate(self.page.sets)}
         self.table = RatedScores(
-            scores=np.array([each.scores[judge.name] for _, each in best], dtype=float),
-            sets=np.array([sets[each.set_id] for _, each in best], dtype=np.intp),
-            cells=np.array([summaries.cells[label, each.side] for label, each in best], dtype=np.intp),
+            scores=np.array([row.scores[judge.name] for _, row in best], dtype=float),
+            sets=np.array([sets[row.set_id] for _, row in best], dtype=np.intp),
+            cells=np.array([summaries.cells[label, row.side] for label, row in best], dtype=np.intp),
             ratings=summaries.ratings[list(rows)],
         )
-        self.words = np.array([n_words(each.text or "") for _, each in best], dtype=float)
+        self.words = np.array([n_words(row.text or "") for _, row in best], dtype=float)
 
     def number(
         self,
@@ -193,12 +195,12 @@ class _Column:
         needed = numbers.ratings_for(0.5, n)
         more = math.ceil(needed) - n if needed <= len(table.scores) else None
         worth = min(alone.ratings_for(numbers.error / alone.error, n), len(table.scores))
-        said = {self.page.sets[place]: value for place, value in numbers.by_set.items()}
+        by_set = {self.page.sets[place]: value for place, value in numbers.by_set.items()}
         return PeoplesNumber.model_validate(
             {
                 **common, **self._bounds(numbers), "alone": Number.model_validate(self._bounds(alone)), "error": numbers.error,
                 "degrees": numbers.degrees, "worth": worth, "more": more,
-                "by_set": what_sets_say(said.get(name, math.nan) for name in self.page.sets),
+                "by_set": what_sets_say(by_set.get(name, math.nan) for name in self.page.sets),
             }
         )  # fmt: skip
 

@@ -85,7 +85,8 @@ def infer(table: RatedScores, parts: Parts, weight: float | None = None) -> Infe
     Args:
         table: the summaries.
         parts: a mean's sum to 1, a difference's to 0; each cell has two rated summaries or more.
-        weight: of the judge; None for the one of the narrowest interval, 0 for ratings alone.
+        weight: of the judge; None for the one that would make the interval narrowest if unrated summaries spread as rated ones
+            do, 0 for ratings alone.
     """
     table = table.of(parts)
     is_rated = table.is_rated

@@ -4,7 +4,15 @@ import nltk
 import pytest
 
 from evenhand.errors import DataError
-from evenhand.fairness.groups.tokens import PLACES, TRAINED, NgramTokenizer, open_nltk, trained_digest
+from evenhand.fairness.groups.tokens import (
+    PLACES,
+    TRAINED,
+    NgramTokenizer,
+    english_wordnet,
+    lemma,
+    open_nltk,
+    trained_digest,
+)
 
 
 def test_setting_that_names_no_folder_is_refused(monkeypatch, tmp_path):
@@ -97,6 +105,19 @@ def test_the_named_folder_comes_first_wherever_it_stood(monkeypatch, tmp_path):
 )
 def test_pipeline(tokenizer, text, tokens):
     assert tokenizer(text) == tokens
+
+
+@pytest.mark.slow
+@pytest.mark.needs("nltk")
+def test_lemmas_are_those_of_nltks_lemmatizer():
+    nltk = open_nltk("the test", ("wordnet",))
+    wordnet, lemmatizer = english_wordnet(nltk), nltk.stem.WordNetLemmatizer()
+    listed = [line.split()[0] for name in ("noun", "verb", "adj", "adv") for line in wordnet.open(f"index.{name}")]
+    forms = [word + ending for word in listed[30::97] for ending in ("", "s", "ed", "ing", "er")]
+    assert len(forms) > 5000
+    for form in forms:
+        for part in "nvar":
+            assert lemma(wordnet, form, part) == lemmatizer.lemmatize(form, part)
 
 
 @pytest.mark.needs("nltk")
