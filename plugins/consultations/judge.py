@@ -1,7 +1,7 @@
 """Approval as a judge: how far the opinion group that likes a summary least agrees with what it says.
 
-As the reward it chooses by leximin's first round: the candidate whose worst-off group is best off. Its voters are by default one half of every
-group, so that what it chose can be measured on the other half (`evenhand audit --voters second-half`).
+As the reward it chooses by leximin's first round: the candidate whose worst-off group is best off. Its voters are by default one
+half of every group, so that what it chose can be measured on the other half (`evenhand audit --voters second-half`).
 """
 
 from collections import Counter

@@ -85,8 +85,8 @@ def infer(table: RatedScores, parts: Parts, weight: float | None = None) -> Infe
     Args:
         table: the summaries.
         parts: a mean's sum to 1, a difference's to 0; each cell has two rated summaries or more.
-        weight: of the judge; None for the one that would make the interval narrowest if unrated summaries spread as rated ones
-            do, 0 for ratings alone.
+        weight: of the judge; None for the one of the narrowest interval (where fewer are unrated than rated, if they spread as
+            the rated ones do), 0 for ratings alone.
     """
     table = table.of(parts)
     is_rated = table.is_rated
@@ -97,10 +97,15 @@ def infer(table: RatedScores, parts: Parts, weight: float | None = None) -> Infe
     names, places = np.unique(table.sets, return_inverse=True)
     by_people, by_judge, by_shift = (np.bincount(places, rows) for rows in (of_people, of_rated, of_rated + of_unrated))
     n_sets = len(np.unique(table.sets[is_rated]))
-    # the spread of few unrated summaries is chance: theirs is taken to be that of the rated ones
-    spread, tuning = float(by_judge @ by_judge) * len(is_rated) / max(1, int((~is_rated).sum())), 1.0
+    tuning = 1.0
     if weight is None:
-        weight = -float(by_people @ by_judge) / spread if spread else 0.0
+        n_unrated = len(is_rated) - int(is_rated.sum())
+        # the spread of few unrated summaries is chance: theirs is taken to be that of the rated ones
+        moved, factor = (
+            (by_judge, len(is_rated) / max(1, n_unrated)) if 2 * n_unrated < len(is_rated) else (by_shift, 1.0)
+        )
+        spread = float(moved @ moved) * factor
+        weight = -float(by_people @ moved) / spread if spread else 0.0
         # what was chosen for its small variance has a larger one
         tuning = n_sets / (n_sets - 1)
     by_set = by_people + weight * by_shift
