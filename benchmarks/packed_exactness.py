@@ -7,7 +7,8 @@ from typing import Any
 
 import torch
 
-from ..train.attention import flex, sdpa, use_masks
+from ..train.attention import use_masks
+from ..train.packed_attention import flex, sdpa
 from ..train.varlen import Cuts, Kernel, varlen_attention
 from .gpu.kernels import MASKS, Scores, build, make_groups, scores_alone, scores_packed
 

@@ -42,7 +42,7 @@ PAIRWISE_KEYS = {
     "torch_compile": "a packed sequence has a shape of its own, and Dynamo gives up after eight of them",
     "torch_compile_backend": "a packed sequence has a shape of its own, and Dynamo gives up after eight of them",
     "torch_compile_mode": "a packed sequence has a shape of its own, and Dynamo gives up after eight of them",
-    "router_aux_loss_coef": "mixtures of experts are not trained with a shared prefix",
+    "router_aux_loss_coef": "the auxiliary loss of experts would be made of other tokens than stock TRL's, and is left out",
 }
 # values of trainer.loss_type that TRL 1.16 knows; listed here so that a recipe is checked without importing it
 LOSS_TYPES = (

@@ -5,6 +5,7 @@ The cascade runs segments of prompts level by level, then rows side by side.
 
 import logging
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -14,6 +15,7 @@ from transformers import AttentionInterface
 from ..errors import ModelError
 from ..models.adapters import open_adapter
 from ..models.rope import global_rope
+from ..models.small_copy import on_small_copy
 from .backend import Usage
 from .cascade import NAME, RowPass, SegmentPass, cascade_attention
 from .padded import PaddedDecoder
@@ -21,13 +23,11 @@ from .prefixes import LEAST_SHARED, Segment, segments
 
 log = logging.getLogger(__name__)
 
-# architectures whose layers attend to everything before, or to a window that they name when they call their attention
-KNOWN = ("llama", "mistral", "qwen2", "qwen3", "gemma", "phi3", "olmo2")
 # values of model.attn_implementation for which the cascade may stand
 REPLACED = ("sdpa", "flex_attention")
 # largest mean difference of logits, in standard deviations of the logits: numbers differ in their last digits, and a token that
 # sees too much or too little changes them by about one standard deviation
-MOST_DIFFERENCE = {torch.float32: 1e-3, torch.bfloat16: 0.1, torch.float16: 0.1}
+MOST_DIFFERENCE = {torch.float64: 1e-4, torch.float32: 1e-3, torch.bfloat16: 0.1, torch.float16: 0.1}
 # tokens of small segments that go through the model in one pass; a longer segment has a pass of its own
 TOKENS_PER_PASS = 2048
 
@@ -170,34 +170,43 @@ def open_decoder(model: Any, adapter: Path | None, usage: Usage, longest: int) -
     return PaddedDecoder(model, usage) if reason else CascadeDecoder(model, usage, longest)
 
 
-@torch.inference_mode()
 def _why_not(model: Any, longest: int) -> str | None:
     """Why the cascade cannot be used; None after its attention was set and found right."""
-    config = model.config
-    if config.model_type not in KNOWN:
-        return f"beginnings are shared for {', '.join(KNOWN)}, and this is {config.model_type!r}"
-    if config._attn_implementation not in REPLACED:
+    if model.config._attn_implementation not in REPLACED:
         return f"beginnings are shared with attn_implementation {' or '.join(REPLACED)}"
-    rope = global_rope(config)
+    rope = global_rope(model.config)
     if rope:
         return f"its rotary embedding ({rope}) depends on the longest sequence of a batch"
+    try:
+        # in which numbers hide nothing, and what bounds how far tokens see is met
+        difference = on_small_copy(model, partial(_difference, longest=longest), reach=longest)
+        allowed = MOST_DIFFERENCE[torch.float64]
+        if difference <= allowed:
+            difference, allowed = _difference(model, longest), MOST_DIFFERENCE[model.dtype]
+    except ModelError as error:
+        return str(error)
+    if difference <= allowed:
+        return None
+    return f"logits of {type(model).__name__} differ from a plain pass by {difference:.2g} standard deviations"
+
+
+@torch.inference_mode()
+def _difference(model: Any, longest: int) -> float:
+    """Mean difference of the cascade's logits from a plain pass's, in their standard deviation; the model keeps the cascade.
+
+    Raises:
+        ModelError: a layer attends in another way.
+    """
     first, second = _example(model)
     model.set_attn_implementation("sdpa")
-    expected = (
-        model(input_ids=torch.tensor([first, second], device=model.device), use_cache=False).logits[:, -2:].float()
-    )
+    tokens = torch.tensor([first, second], device=model.device)
+    wanted = model(input_ids=tokens, use_cache=False).logits[:, -2:].float()
     AttentionInterface.register(NAME, cascade_attention)
     model.set_attn_implementation(NAME)
     decoder = CascadeDecoder(model, Usage(), longest)
-    try:
-        decoder.arrange([tuple(first[:-1]), tuple(second[:-1])], most_rows=2)
-        found = torch.stack([decoder.start(0), decoder.step([first[-1], second[-1]])], dim=1)
-    except ModelError as error:
-        return str(error)
-    difference = float((found - expected).abs().mean() / expected.std())
-    if difference <= MOST_DIFFERENCE[model.dtype]:
-        return None
-    return f"logits of {type(model).__name__} differ from a plain pass by {difference:.2g} standard deviations"
+    decoder.arrange([tuple(first[:-1]), tuple(second[:-1])], most_rows=2)
+    logits = torch.stack([decoder.start(0), decoder.step([first[-1], second[-1]])], dim=1)
+    return float((logits - wanted).abs().mean() / wanted.std())
 
 
 def _example(model: Any) -> tuple[list[int], list[int]]:

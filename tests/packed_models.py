@@ -36,6 +36,9 @@ MODELS: dict[str, tuple[str, dict[str, Any]]] = {
         "Gemma3TextConfig",
         {"head_dim": 16, "sliding_window": 12, "layer_types": WINDOW, "query_pre_attn_scalar": 16},
     ),
+    # a layer without positions, and experts
+    "smollm3": ("SmolLM3Config", {"no_rope_layers": [1, 0]}),
+    "mixtral": ("MixtralConfig", {"num_local_experts": 4, "num_experts_per_tok": 2}),
 }  # fmt: skip
 # two requests: a prompt of 23 tokens with candidates of 5, none and 9, and one of 11 with candidates of 3 and 4; then a beginning
 # of 14 that three share: one goes on with 3 and has candidates of 4 and 2, two go on with 5 and have one of 3, and 2 and 6; 5 of

@@ -42,6 +42,7 @@ FILES = {
         ("test_a_job_that_slurm_refuses",),
         "test_merging.py has the same shards without a queue, its own tests write odd names; nodes that drain",
     ),
+    "train/test_probe.py": Left((), "its own tests of the types in use; every type of transformers"),
     "evaluation/audit/test_consistency_of_all.py": Left((), "evaluation/audit/test_consistency.py; all families at once"),
     "plugins/bias/study/test_build.py": Left(
         (), "its own tests with rules, judges/test_encoder.py, plugins/bias/test_verbs.py has spaCy; both in one study"

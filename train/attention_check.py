@@ -7,14 +7,15 @@ shows it in so few tokens.
 """
 
 import logging
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import torch
 
 from ..errors import ModelError
 from .attention import MASKED, PACKED, use_masks
 from .packing import Layout, PackedSpan
+from .probe import AttentionShape, probe
 
 log = logging.getLogger(__name__)
 
@@ -32,18 +33,6 @@ WINDOW, SOFTCAP, SCALE, SPREAD = 40, 2.0, 0.6, 2.0
 REFUSALS = (RuntimeError, ValueError, TypeError, AssertionError)
 
 Attention = Callable[..., tuple[torch.Tensor, Any]]
-
-
-class AttentionShape(NamedTuple):
-    """What a layer's attention depends on besides its weights."""
-
-    # of keys and values; each serves `group` heads of queries
-    heads: int
-    group: int
-    size: int
-    scaling: float
-    window: int | None
-    softcap: float | None
 
 
 def settle_attention(model: Any, accelerator: Any) -> dict[str, Any]:
@@ -69,7 +58,7 @@ def settle_attention(model: Any, accelerator: Any) -> dict[str, Any]:
     computed = {"bf16": torch.bfloat16, "fp16": torch.float16}
     dtype = computed.get(accelerator.mixed_precision, model.dtype)
     implementation = next((key for key, packed in PACKED.items() if packed == name), name)
-    error, reason = try_attention(ALL_ATTENTION_FUNCTIONS[name], kinds_of(model), device, dtype)
+    error, reason = try_attention(ALL_ATTENTION_FUNCTIONS[name], probe(model).shapes, device, dtype)
     reasons = [failure for failure in gather_object([reason]) if failure]
     if reasons:
         reason = reasons[0]
@@ -79,7 +68,7 @@ def settle_attention(model: Any, accelerator: Any) -> dict[str, Any]:
                 implementation, device.type, str(dtype).removeprefix("torch."), reason,
             )  # fmt: skip
         use_masks(model)
-        error, failed = try_attention(ALL_ATTENTION_FUNCTIONS[MASKED], kinds_of(model), device, dtype)
+        error, failed = try_attention(ALL_ATTENTION_FUNCTIONS[MASKED], probe(model).shapes, device, dtype)
         if failed:
             raise ModelError(
                 f"attention with explicit masks is wrong on {device} as well ({failed}); this device or this torch cannot train "
@@ -96,21 +85,8 @@ def settle_attention(model: Any, accelerator: Any) -> dict[str, Any]:
     }
 
 
-def kinds_of(model: Any) -> list[AttentionShape]:
-    """The kinds of attention that the layers of a model of `attention.FAMILIES` have."""
-    kinds: dict[AttentionShape, None] = {}
-    for layer in model.modules():
-        if hasattr(layer, "num_key_value_groups") and hasattr(layer, "scaling"):
-            # Mistral's layers read it from the configuration
-            window = getattr(layer, "sliding_window", getattr(layer.config, "sliding_window", None))
-            softcap = getattr(layer, "attn_logit_softcapping", None)
-            heads, group = layer.config.num_key_value_heads, layer.num_key_value_groups
-            kinds[AttentionShape(heads, group, layer.head_dim, layer.scaling, window, softcap)] = None
-    return list(kinds)
-
-
 def try_attention(
-    attention: Attention, kinds: list[AttentionShape], device: torch.device, dtype: torch.dtype, seed: int = 0
+    attention: Attention, kinds: Sequence[AttentionShape], device: torch.device, dtype: torch.dtype, seed: int = 0
 ) -> tuple[float | None, str | None]:
     """The largest error of the output and of the gradients, and why the attention is wrong; None where it is right."""
     largest = 0.0
@@ -137,7 +113,9 @@ def attention_errors(
     softcap = None if kind.softcap is None else min(kind.softcap, SOFTCAP)
     scaling = kind.scaling * SCALE
     generator = torch.Generator().manual_seed(seed)
-    shapes = [(1, n, layout.length, kind.size) for n in (heads * kind.group, heads, heads, heads * kind.group)]
+    n_queries = heads * kind.group
+    sizes = (n_queries, kind.size), (heads, kind.size), (heads, kind.value_size), (n_queries, kind.value_size)
+    shapes = [(1, n, layout.length, size) for n, size in sizes]
     query, key, value, goal = (torch.randn(shape, generator=generator) for shape in shapes)
     query = query * (SPREAD / (scaling * kind.size**0.5))
     drawn = [tensor.to(device, dtype).requires_grad_() for tensor in (query, key, value)]

@@ -23,7 +23,7 @@ from torch.utils._pytree import tree_leaves
 from ..config import LoraSection, Recipe
 from ..extras import need
 from ..models.sizes import Sizes, layers_name, meta_model, sizes_of
-from .attention import masked
+from .packed_attention import masked
 from .packing import Layout, PackedSpan
 from .policy import new_lora_config
 

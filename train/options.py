@@ -174,6 +174,8 @@ def trainer_config(recipe: Recipe, round_name: str, seed: int, checkpoints: Path
         # steps are counted for our own bar
         "disable_tqdm": True,
         "use_cpu": use_cpu,
+        # stock TRL would make it of the tokens of each pair, prompts again and again
+        **({"router_aux_loss_coef": 0.0} if recipe.train.trainer == "shared-prefix" else {}),
         **trainer_options(recipe),
         # `auto` is settled when the texts are known
         "gradient_checkpointing": not use_cpu if setting == AUTO else setting,

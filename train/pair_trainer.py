@@ -22,6 +22,7 @@ from ..text.shown import shortened
 from .attention import packing_refusal, use_packed_attention
 from .options import refuse_liger
 from .pair_collator import PairCollator
+from .probe import probe
 from .shared_prefix import Packed
 
 log = logging.getLogger(__name__)
@@ -200,10 +201,26 @@ def _refuse(values: dict[str, Any], *, group_by_prompt: bool) -> None:
         wrong.append("group_by_prompt: a data set that is streamed has no prompts to look through; load it whole")
     if group_by_prompt and getattr(arguments, "train_sampling_strategy", "random") != "random":
         wrong.append("group_by_prompt: train_sampling_strategy has another order; leave one of the two out")
+    if refusal := _kind_refusal(values["model"], arguments):
+        wrong.append(f"model: {refusal}; take another model")
     if arguments is not None and getattr(arguments, "use_liger_kernel", False):
         refuse_liger("use_liger_kernel of DPOConfig", use_cpu=arguments.device.type == "cpu")
     if wrong:
         raise RecipeError(f"{NAME}: {listed(wrong)}\nOr use trl.DPOTrainer")
+
+
+def _kind_refusal(model: Any, arguments: Any) -> str | None:
+    """Why models of this kind cannot run packed; None where they can, or where a name gives no configuration: TRL says that."""
+    if isinstance(model, str):
+        transformers = need("transformers", "training")
+        revision = (getattr(arguments, "model_init_kwargs", None) or {}).get("revision")
+        try:
+            config = transformers.AutoConfig.from_pretrained(model, revision=revision, trust_remote_code=False)
+            with torch.device("meta"):
+                model = transformers.AutoModelForCausalLM.from_config(config, trust_remote_code=False)
+        except (OSError, ValueError, KeyError, AttributeError, TypeError, ImportError):
+            return None
+    return probe(model.get_base_model() if is_peft_model(model) else model).refusal
 
 
 def _refuse_rows(dataset: Any, name: str) -> None:

@@ -12,7 +12,7 @@ import torch
 from torch._dynamo.utils import counters
 from torch.nn.attention.flex_attention import create_block_mask, flex_attention
 
-from ...train import attention
+from ...train import packed_attention
 from ...train.packing import Layout, PackedSpan
 from .part import Rows
 
@@ -49,13 +49,13 @@ def compile_all(*, is_tiny: bool) -> dict[str, Any]:
         drawn = [torch.randn(1, heads, layout.length, 64, device=device) for heads in (4, 2, 2)]
         query, key, value = (each.requires_grad_(device.type != "cpu") for each in drawn)
         window = WINDOW if step % 2 else None
-        attention.block_mask(layout, window, device, make)
-        found, _ = attention.flex(
+        packed_attention.block_mask(layout, window, device, make)
+        found, _ = packed_attention.flex(
             module, query, key, value, None, shared_prefix=layout, sliding_window=window, scaling=SCALING
         )
         if query.requires_grad:
             torch.autograd.grad(found.sum(), [query, key, value])
-        wanted, _ = attention.masked(
+        wanted, _ = packed_attention.masked(
             module, query, key, value, None, shared_prefix=Layout(layout.spans), sliding_window=window, scaling=SCALING
         )
         error = float((found - wanted).abs().max())

@@ -15,9 +15,10 @@ from ...config import VARLEN_ATTENTION
 from ...errors import RecipeError
 from ...extras import need
 from ...train.attention import PACKED, loaded_with, use_masks, use_packed_attention
-from ...train.attention_check import kinds_of, try_attention
+from ...train.attention_check import try_attention
 from ...train.groups import TokenGroup
 from ...train.packing import PackingCollator
+from ...train.probe import probe
 from .part import NotHere, Rows
 
 DTYPES = (torch.float32, torch.bfloat16)
@@ -88,7 +89,7 @@ def errors(family: str, attention: str, dtype: torch.dtype, device: torch.device
     from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
     function = ALL_ATTENTION_FUNCTIONS[model.config._attn_implementation]
-    layer_error, reason = try_attention(function, kinds_of(model), device, dtype)
+    layer_error, reason = try_attention(function, probe(model).shapes, device, dtype)
     assert reason is None, reason
     return {"layer_error": layer_error, **against_alone(model, family, dtype, device)}
 

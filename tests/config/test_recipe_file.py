@@ -374,7 +374,7 @@ def test_null_of_a_key_that_nobody_knows_is_refused(recipe):
         (["torch_compile=true"], "Dynamo gives up after eight of them: leave it out, or write train.trainer: pairwise"),
         (["torch_compile_mode=default"], "trainer.torch_compile_mode has no effect"),
         (["neftune_noise_alpha=5"], "trainer.neftune_noise_alpha scales its noise by the length of a row"),
-        (["router_aux_loss_coef=0.01"], "mixtures of experts are not trained with a shared prefix"),
+        (["router_aux_loss_coef=0.01"], "the auxiliary loss of experts would be made of other tokens"),
         (["dataloader_prefetch_factor=2"], "no effect with dataloader_num_workers 0: leave it out, or"),
         (["gradient_checkpointing=false", "gradient_checkpointing_kwargs={use_reentrant: true}"], "gradient_checkpointing: auto"),
         (["liger_kernel_config={rope: true}"], "no effect with use_liger_kernel False"),

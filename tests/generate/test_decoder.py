@@ -29,6 +29,9 @@ PROMPTS = [
 ]
 
 
+ROPE = {"rope_type": "default", "rope_theta": 10000.0}
+
+
 def make(family="Llama", **changes):
     torch.manual_seed(0)
     name = {"Gemma3": "Gemma3Text"}.get(family, family)
@@ -68,7 +71,9 @@ def check(decoder, expected_of, tolerance=1e-4):
         torch.testing.assert_close(found, expected_of(rows), atol=tolerance, rtol=0)
 
 
-@pytest.mark.parametrize("family", ["Llama", "Qwen2", "Qwen3", "Mistral", "Gemma", "Phi3", "Olmo2"])
+@pytest.mark.parametrize(
+    "family", ["Llama", "Qwen2", "Qwen3", "Mistral", "Gemma", "Phi3", "Olmo2", "SmolLM3", "OPT", "Glm4"]
+)
 def test_cascade_gives_the_logits_of_a_plain_pass(family):
     plain, model = make(family), make(family)
     decoder = open_decoder(model, None, Usage(), longest=1024)
@@ -141,14 +146,19 @@ def test_what_is_no_longer_needed_is_let_go():
             {
                 "use_sliding_window": True,
                 "sliding_window": 64,
-                "max_window_layers": 0,
+                "max_window_layers": 3,
                 "num_experts": 4,
                 "moe_intermediate_size": 32,
                 "shared_expert_intermediate_size": 32,
             },
         ),
-        # learned positions
-        ("OPT", {"ffn_dim": 96}),
+        # the bias of its scores grows with the distance, and its layers compute them themselves
+        ("Falcon", {"alibi": True, "new_decoder_architecture": False}),
+        # a sink takes a share of the attention
+        (
+            "GptOss",
+            {"layer_types": ["full_attention"] * 3, "head_dim": 16, "num_local_experts": 4, "rope_parameters": ROPE},
+        ),
     ],
 )
 def test_other_attention_is_padded_and_right(family, changes, caplog):

@@ -667,11 +667,13 @@ def test_layers_that_the_model_does_not_have(trained):
 def test_a_model_whose_attention_cannot_share_a_prompt(trained, tmp_path):
     transformers = pytest.importorskip("transformers")
     tokenizer = transformers.AutoTokenizer.from_pretrained(trained["model"]["name"])
-    config = transformers.GPT2Config(n_layer=1, n_head=2, n_embd=8, vocab_size=len(tokenizer))
-    for part in (transformers.GPT2LMHeadModel(config), tokenizer):
-        part.save_pretrained(tmp_path / "gpt2")
-    found = broken(trained, model={"name": str(tmp_path / "gpt2")})
-    assert "shared-prefix DPO does not know the attention of 'gpt2' models" in found
+    config = transformers.FalconConfig(
+        num_hidden_layers=1, num_attention_heads=2, hidden_size=8, vocab_size=len(tokenizer)
+    )
+    for part in (transformers.FalconForCausalLM(config), tokenizer):
+        part.save_pretrained(tmp_path / "falcon")
+    found = broken(trained, model={"name": str(tmp_path / "falcon")})
+    assert "'falcon' models cannot train with a shared prefix: its attention does not go through" in found
 
 
 @pytest.mark.parametrize(

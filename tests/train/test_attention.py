@@ -37,8 +37,8 @@ def test_gradients_are_those_of_the_sequences_alone(name: str) -> None:
 
 @pytest.mark.parametrize("parted", [False, True])
 def test_joined_attention_is_attention_under_the_mask(parted: bool) -> None:
-    from evenhand.train.attention import _span_mask
     from evenhand.train.joined_attention import can_join, joined_attention
+    from evenhand.train.packed_attention import _span_mask
 
     # the same prompt in one part and in two
     layout = Layout(
@@ -117,11 +117,12 @@ def test_the_kernel_of_cuda_is_asked_in_its_own_words() -> None:
 
 
 def test_without_the_kernel_the_mask_does_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    from evenhand.train import attention
+
+    from evenhand.train import packed_attention
 
     ids = torch.randint(3, 300, (1, LAYOUT.length), generator=torch.Generator().manual_seed(1))
     joined, _ = packed_and_alone(build("llama"), ids, LAYOUT)
-    monkeypatch.setattr(attention, "can_join", lambda query, value: False)
+    monkeypatch.setattr(packed_attention, "can_join", lambda query, value: False)
     masked, _ = packed_and_alone(build("llama"), ids, Layout(LAYOUT.spans))
     assert torch.allclose(masked, joined, atol=1e-5)
 
@@ -131,7 +132,7 @@ def test_flex_attention_sees_the_same(name: str) -> None:
     """Forward only: FlexAttention has no backward pass on the CPU."""
     from torch.nn.attention.flex_attention import flex_attention
 
-    from evenhand.train.attention import _span_mask, block_mask
+    from evenhand.train.packed_attention import _span_mask, block_mask
 
     window = MODELS[name][1].get("sliding_window")
     layout = Layout(
@@ -155,7 +156,7 @@ def test_candidates_sorted_by_length_leave_no_fewer_blocks() -> None:
     """Why candidates keep their order: nine of 24 to 88 tokens, as summaries of one to three sentences have."""
     import random
 
-    from evenhand.train.attention import block_mask
+    from evenhand.train.packed_attention import block_mask
 
     def blocks(n_prompt: int, own: list[int]) -> int:
         layout = Layout(
@@ -176,7 +177,7 @@ def test_flex_attention_is_compiled_for_two_lengths_and_no_further_one(monkeypat
     from torch.nn.attention.flex_attention import create_block_mask, flex_attention
     from transformers.integrations.flex_attention import WrappedFlexAttention
 
-    from evenhand.train import attention
+    from evenhand.train import packed_attention
 
     # what another test compiled of the same functions, or gave up to compile, is forgotten
     torch._dynamo.reset()
@@ -197,12 +198,12 @@ def test_flex_attention_is_compiled_for_two_lengths_and_no_further_one(monkeypat
         query = torch.randn(1, 4, layout.length, 16)
         key = torch.randn(1, 2, layout.length, 16)
         window = 50 if step % 2 else None
-        mask = attention.block_mask(layout, window, query.device, make)
-        found, _ = attention.flex(
+        mask = packed_attention.block_mask(layout, window, query.device, make)
+        found, _ = packed_attention.flex(
             module, query, key, key, None, shared_prefix=layout, sliding_window=window, scaling=0.25
         )
         assert mask in layout.memo.values()
-        wanted, _ = attention.masked(
+        wanted, _ = packed_attention.masked(
             module, query, key, key, None, shared_prefix=Layout(layout.spans), sliding_window=window, scaling=0.25
         )
         assert torch.allclose(found, wanted, atol=1e-5)
@@ -217,7 +218,7 @@ def test_flex_attention_makes_no_deprecated_calls(monkeypatch: pytest.MonkeyPatc
 
     from torch.nn.attention import flex_attention
 
-    from evenhand.train import attention
+    from evenhand.train import packed_attention
 
     compiled = []
 
@@ -226,13 +227,13 @@ def test_flex_attention_makes_no_deprecated_calls(monkeypatch: pytest.MonkeyPatc
         return function
 
     monkeypatch.setattr(torch, "compile", compiling)
-    attention._compiled_mask.cache_clear()
-    make = attention._compiled_mask()
+    packed_attention._compiled_mask.cache_clear()
+    make = packed_attention._compiled_mask()
     assert compiled == [flex_attention.create_block_mask]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        attention.block_mask(Layout((PackedSpan(0, 20, (3,)),)), None, torch.device("cpu"), make)
-    attention._compiled_mask.cache_clear()
+        packed_attention.block_mask(Layout((PackedSpan(0, 20, (3,)),)), None, torch.device("cpu"), make)
+    packed_attention._compiled_mask.cache_clear()
 
 
 @pytest.mark.parametrize(
@@ -277,9 +278,9 @@ def test_embedding_that_depends_on_the_longest_request_is_refused(kind: str) -> 
         use_packed_attention(transformers.AutoModelForCausalLM.from_config(config))
 
 
-def test_unknown_architecture_is_refused_with_the_other_trainer() -> None:
+def test_kind_of_model_whose_layers_mix_tokens_is_refused_with_the_other_trainer() -> None:
     from evenhand.train.attention import use_packed_attention
 
-    config = transformers.GPT2Config(vocab_size=50, n_embd=16, n_layer=1, n_head=2)
-    with pytest.raises(RecipeError, match=r"'gpt2' models.*train\.trainer: pairwise"):
+    config = transformers.FalconConfig(vocab_size=300, hidden_size=16, num_hidden_layers=1, num_attention_heads=2)
+    with pytest.raises(RecipeError, match=r"'falcon' models.*AttentionInterface.*train\.trainer: pairwise"):
         use_packed_attention(transformers.AutoModelForCausalLM.from_config(config))

@@ -80,6 +80,19 @@ def test_ligers_kernels_are_refused_where_they_cannot_run(
 
 
 @pytest.mark.usefixtures("fresh_accelerate")
+def test_experts_are_trained_without_a_loss_that_other_tokens_would_change(
+    open_round: OpenRound, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("trl")
+    monkeypatch.setenv("ACCELERATE_USE_CPU", "true")
+    shared, pairwise = (
+        trainer_config(open_round(name, train={"trainer": name}).recipe, "round-00", 5, tmp_path)
+        for name in ("shared-prefix", "pairwise")
+    )
+    assert (shared.router_aux_loss_coef, pairwise.router_aux_loss_coef) == (0.0, None)
+
+
+@pytest.mark.usefixtures("fresh_accelerate")
 @pytest.mark.parametrize("wrong", [{"save_strategy": "sometimes"}, {"optim": "best"}])
 def test_value_that_trl_refuses_is_a_recipe_error(open_round: OpenRound, tmp_path: Path, wrong: dict[str, Any]) -> None:
     pytest.importorskip("trl")

@@ -129,7 +129,7 @@ def test_every_row_reads_its_own_tokens_behind_its_own_prompt(
 
 def seen_from(one: dict[str, Any], at: int) -> list[int]:
     """The tokens that a place of a pass attends to, by the mask."""
-    from evenhand.train.attention import _span_mask
+    from evenhand.train.packed_attention import _span_mask
 
     for span in one["layout"].spans:
         if span.start <= at < span.end:

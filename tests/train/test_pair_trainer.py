@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from launched import MOST_SECONDS, need_deepspeed, two_processes
 
-from evenhand.errors import DataError, EvenhandError, ModelError, RecipeError
+from evenhand.errors import DataError, EvenhandError, RecipeError
 
 torch = pytest.importorskip("torch")
 trl = pytest.importorskip("trl")
@@ -253,16 +253,22 @@ def test_further_arguments_that_cannot_be_had_are_refused(tiny_model: Path) -> N
         SharedPrefixDPOTrainer(str(tiny_model), train_dataset=rows, group_by_prompts=True)
 
 
-def test_a_model_whose_attention_is_not_known_is_refused(tiny_model: Path, tmp_path: Path) -> None:
+def test_a_kind_of_model_that_cannot_run_packed_is_refused_before_its_rows_are_tokenised(
+    tiny_model: Path, tmp_path: Path
+) -> None:
     tokenizer = transformers.AutoTokenizer.from_pretrained(tiny_model)
-    model = transformers.GPT2LMHeadModel(
-        transformers.GPT2Config(vocab_size=len(tokenizer), n_embd=32, n_layer=1, n_head=2)
+    config = transformers.FalconConfig(
+        vocab_size=len(tokenizer), hidden_size=32, num_hidden_layers=1, num_attention_heads=2
     )
+    model = transformers.FalconForCausalLM(config)
     model.config.name_or_path = str(tiny_model)
-    with pytest.raises(ModelError, match=r"SharedPrefixDPOTrainer: .*'gpt2'.*or use trl\.DPOTrainer"):
-        trl_script.open_trainer(
-            SharedPrefixDPOTrainer, model, tmp_path, peft_config=None, ref_model=model.__class__(model.config)
-        )
+    for part in (model, tokenizer):
+        part.save_pretrained(tmp_path / "falcon")
+    for named in (model, str(tmp_path / "falcon")):
+        with pytest.raises(
+            RecipeError, match=r"SharedPrefixDPOTrainer: model: its attention .*\nOr use trl\.DPOTrainer"
+        ):
+            trl_script.open_trainer(SharedPrefixDPOTrainer, named, tmp_path, peft_config=None, train_dataset=None)
 
 
 @pytest.mark.parametrize(

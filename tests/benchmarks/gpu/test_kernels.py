@@ -8,13 +8,13 @@ pytest.importorskip("trl")
 
 from evenhand.benchmarks.gpu.kernels import MASKS, against_alone, build, errors  # noqa: E402
 from evenhand.benchmarks.gpu.part import NotHere  # noqa: E402
-from evenhand.train import attention  # noqa: E402
+from evenhand.train import packed_attention  # noqa: E402
 
 CPU = torch.device("cpu")
 
 
 def wrong(*arguments, scaling, **options):
-    return attention.masked(*arguments, scaling=1.05 * scaling, **options)
+    return packed_attention.masked(*arguments, scaling=1.05 * scaling, **options)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
