@@ -15,7 +15,7 @@ from accelerate.utils import is_peft_model
 from torch.utils.data import Sampler
 from trl.trainer.dpo_trainer import DataCollatorForPreference
 
-from ..errors import DataError, ModelError, RecipeError
+from ..errors import DataError, EvenhandError, ModelError, RecipeError
 from ..extras import need
 from ..storage import listed
 from ..text.shown import shortened
@@ -204,7 +204,10 @@ def _refuse(values: dict[str, Any], *, group_by_prompt: bool) -> None:
     if refusal := _kind_refusal(values["model"], arguments):
         wrong.append(f"model: {refusal}; take another model")
     if arguments is not None and getattr(arguments, "use_liger_kernel", False):
-        refuse_liger("use_liger_kernel of DPOConfig", use_cpu=arguments.device.type == "cpu")
+        try:
+            refuse_liger("use_liger_kernel of DPOConfig", use_cpu=arguments.device.type == "cpu")
+        except EvenhandError as refused:
+            wrong.append(str(refused))
     if wrong:
         raise RecipeError(f"{NAME}: {listed(wrong)}\nOr use trl.DPOTrainer")
 

@@ -133,14 +133,18 @@ def _refuse_options(recipe: Recipe) -> None:
 
 def _refuse_shape(recipe: Recipe) -> None:
     """Refuse an adapter that finds no layers in the model, and a model whose attention cannot keep candidates apart."""
-    path = file_at_hand(recipe.model.name, recipe.model.revision, "config.json")
-    if path is None:
-        return
     torch, transformers, peft = (need(name, "training") for name in ("torch", "transformers", "peft"))
     from .attention import loaded_with, refuse_cpu, use_packed_attention
     from .policy import new_lora_config
 
     attention, is_shared = recipe.model.attn_implementation, recipe.train.trainer == "shared-prefix"
+    # the model stands on no device here
+    use_cpu = bool(read_accelerate(accelerate_config(recipe.train.accelerate_config)).use_cpu)
+    path = file_at_hand(recipe.model.name, recipe.model.revision, "config.json")
+    if path is None:
+        # not there yet, as embedded models are until they are first used
+        refuse_cpu(attention, use_cpu=use_cpu)
+        return
     loaded = loaded_with(attention) if is_shared else fitting_attention(attention, read_settings(path))
     try:
         config = transformers.AutoConfig.from_pretrained(path.parent, trust_remote_code=False)
@@ -152,9 +156,7 @@ def _refuse_shape(recipe: Recipe) -> None:
         raise RecipeError(f"key 'model.name': {recipe.model.name!r} cannot be opened for training: {error}") from error
     if is_shared:
         use_packed_attention(model, attention)
-    # the model stands on no device here
-    use_cpu = read_accelerate(accelerate_config(recipe.train.accelerate_config)).use_cpu
-    refuse_cpu(attention, use_cpu=bool(use_cpu))
+    refuse_cpu(attention, use_cpu=use_cpu)
     try:
         peft.get_peft_model(model, new_lora_config(peft, recipe.lora))
     except (ValueError, TypeError, RuntimeError) as error:

@@ -688,6 +688,12 @@ def test_a_kernel_that_cannot_train_on_the_cpu(trained, kernel, trainer):
     )
 
 
+def test_a_kernel_that_cannot_train_on_the_cpu_where_the_model_is_not_made_yet(trained, tmp_path, monkeypatch):
+    monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / "empty"))
+    model = {"name": "embedded:smollm2-135m-instruct", "attn_implementation": "torch_varlen", "dtype": "bfloat16"}
+    assert "torch_varlen has no backward pass on the CPU; write sdpa, or" in broken(trained, model=model)
+
+
 def test_gpus_that_are_not_there(trained):
     found = broken(trained, train={"accelerate_config": "multi_gpu", "num_processes": 64})
     assert "'multi_gpu' starts 64 processes with a GPU each, and" in found

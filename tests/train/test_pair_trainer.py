@@ -226,9 +226,9 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
         "virtual tokens have no place",
     ),
     "order": ({"group_by_prompt": True, "train_sampling_strategy": "sequential"}, "leave one of the two out"),
-    "two": (
-        {"padding_free": True, "torch_compile": True},
-        "padding_free(.|\n)*torch_compile(.|\n)*Or use trl.DPOTrainer",
+    "three": (
+        {"padding_free": True, "torch_compile": True, "use_liger_kernel": True},
+        "padding_free(.|\n)*torch_compile(.|\n)*liger(.|\n)*Or use trl.DPOTrainer",
     ),
 }
 
