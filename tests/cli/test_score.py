@@ -331,6 +331,9 @@ def test_the_columns_of_summaries_are_named(tmp_path, two, sets):
     assert score(tmp_path, *given, "--summary-columns", "text=prediction,id=product").exit_code == 0
     table = list(csv.DictReader((tmp_path / "out" / "scores.csv").open()))
     assert {row["text"] for row in table} == {"What the system wrote of it."}
+    unknown = r"no column 'predictoin'; did you mean 'prediction'\? No column 'prodct'; did you mean 'product'\? Its columns are"
+    with pytest.raises(DataError, match=unknown):
+        score(tmp_path, *given, "--summary-columns", "text=predictoin,id=prodct")
     for wrong in ("txt=prediction", "text", "set=product"):
         assert score(tmp_path, *given, "--summary-columns", wrong).exit_code == 2
 
