@@ -75,8 +75,8 @@ def build_audit(
     labels = [system.label for system in corpus.systems]
     concluded = conclude_together(measured, labels, plan, is_arranged=corpus.is_arranged)
     first, *further = (
-        _audit(of_part, plan, of_families, *results)
-        for (of_part, of_families), *results in zip(parts, measured, concluded, strict=True)
+        _audit(of_part, plan, of_families, of_measured, conclusions)
+        for (of_part, of_families), of_measured, conclusions in zip(parts, measured, concluded, strict=True)
     )
     first = first.model_copy(update={"hints": tuple(hints)})
     if not further:
