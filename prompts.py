@@ -140,14 +140,23 @@ def load_template(name: str, folder: Path, place: str = "") -> PromptTemplate:
 
 
 @cache
+def shipped_prompts() -> dict[str, Path]:
+    """The files of evenhand's own prompts and of its plug-ins', by room and name: "generate/perspective", "debate/revise"."""
+    rooms = (Path(__file__).parent / room for room in ("generate", "judges"))
+    return {
+        f"{room.name}/{path.relative_to(room / 'prompts').with_suffix('').as_posix()}": path
+        for room in (*rooms, *doors.plugin_folders())
+        for path in sorted(room.glob("prompts/**/*.txt"))
+    }
+
+
+@cache
 def known_sections() -> frozenset[str]:
     """The names of the sections of evenhand's own prompts and of its plug-ins': of the tags in their folders `prompts`.
 
     A method quotes one prompt in another, so each text is kept from forging any of them.
     """
-    rooms = (Path(__file__).parent / room for room in ("generate", "judges"))
-    folders = (room / "prompts" for room in (*rooms, *doors.plugin_folders()))
-    texts = (path.read_text(encoding="utf-8") for folder in folders for path in folder.rglob("*.txt"))
+    texts = (path.read_text(encoding="utf-8") for path in shipped_prompts().values())
     return frozenset().union(*map(sections_of, texts))
 
 

@@ -337,4 +337,5 @@ def _row(number: Record) -> dict[str, Any]:
         return {key: getattr(number, key) for key in OF_SCORES if key != "k" or getattr(number, "k", None)}
     concluded = {"expected": gap.expected, "gap": gap.value, "gap_low": gap.low, "gap_high": gap.high}
     concluded |= {"adjusted": gap.adjusted, "verdict": gap.verdict}
-    return {key: getattr(number, key) for key in OF_AUDIT} | concluded
+    by = {"attribute": attribute} if (attribute := getattr(number, "attribute", "")) else {}
+    return by | {key: getattr(number, key) for key in OF_AUDIT} | concluded

@@ -57,7 +57,7 @@ def load_recipe(recipe: Any, changes: Mapping[str, Any] | None = None) -> Recipe
 def audit(  # noqa: PLR0913 (as many arguments as the command has options)
     documents: Any,
     summaries: Mapping[str, Any],
-    attribute: str | None = None,
+    attribute: str | Sequence[str] | None = None,
     *,
     group: Any = None,
     out: str | Path | None = None,
@@ -86,9 +86,9 @@ def audit(  # noqa: PLR0913 (as many arguments as the command has options)
         summaries: label -> one summary of each set: what `rerank` gives, what `generate` gives (the first of each request), a
             file, a dict of ids and texts, dicts with "id" and "summary", a data frame of such columns, or texts in the
             order of the sets. Systems are tested against the first.
-        attribute: social attribute to be fair to; None takes that of the documents.
+        attribute: social attribute to be fair to; None takes that of the documents. Of several the tests are corrected together.
         group: groups that take the place of the attribute's values: "critical=1,2; mixed=3; praising=4,5", or
-            {"critical": [1, 2], "mixed": 3, "praising": "*"}.
+            {"critical": [1, 2], "mixed": 3, "praising": "*"}; as of `load_documents`.
         out: folder for audit.json, audit.md and index.html; None writes nothing.
         say: called with a line on an earlier audit in the folder that will be replaced: print.
         summary_columns: columns or keys of the summaries, where they have other names or several have texts:
@@ -131,13 +131,16 @@ def audit(  # noqa: PLR0913 (as many arguments as the command has options)
             except EvenhandError as error:
                 mistakes.append(f"summaries {label!r}: {error}")
         names = tuple((label, Path(label)) for label in summaries)
-        wanted = AuditFiles(Path("documents"), corpus.grouped_by, summaries=names, labels=label_entries)
+        others = () if isinstance(attribute, str | None) else tuple(attribute[1:])
+        wanted = AuditFiles(Path("documents"), corpus.grouped_by, others, summaries=names, labels=label_entries)
         return input_of(corpus.records, systems, wanted, digest_of_all(corpus), mistakes)
 
     with in_python((*KEYWORDS, *options)):
         request = ask(options)
     result = run_audit(request, read, None if out is None else Path(out), say=say)
-    return Numbers((*result.by_value, *result.aggregates), result, None if out is None else Path(out))
+    parts = (result, *result.others)
+    numbers = [number for part in parts for number in (*part.by_value, *part.aggregates)]
+    return Numbers(numbers, result, None if out is None else Path(out))
 
 
 def run(recipe: Any, changes: Mapping[str, Any] | None = None, *, say: Say | None = None) -> Numbers[Score]:

@@ -17,7 +17,20 @@ from ..config.python_code import code_sections
 from ..errors import EvenhandError
 from ..extras import give_home, show_fault, start_logging
 from ..runfolder import processes
-from . import audit, completion, estimate, exporting, families, gate_verb, importing, init, models, recipes, score
+from . import (
+    audit,
+    completion,
+    estimate,
+    exporting,
+    families,
+    gate_verb,
+    importing,
+    init,
+    models,
+    prompts,
+    recipes,
+    score,
+)
 from .compare import compare
 from .door import HERE, RUNS, SUMMARIES, Verb, add_verbs, at_end, in_order, read_verbs
 from .gate import BaselineFile, FailIf, Junit, Markdown, Options, Profile, Strict, read_earlier
@@ -283,6 +296,7 @@ CORE: dict[str, Verb] = {
     "recipes.accelerate": Verb(
         recipes.accelerate, epilog="Example: evenhand recipes accelerate zero2", former="accelerate"
     ),
+    "prompts": Verb(prompts.app, HERE),
     "run": Verb(families.RUN, HERE),
     "run.estimate": Verb(estimate.estimate, epilog=estimate.EXAMPLE, former="estimate"),
     "run.merge": Verb(

@@ -49,9 +49,11 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         ),
     ],
     attribute: Annotated[
-        str,
+        list[str],
         typer.Option(
-            rich_help_panel=INPUT, help="Social attribute of the documents to be fair to, for example sentiment."
+            rich_help_panel=INPUT,
+            help="Social attribute of the documents to be fair to, for example sentiment. Repeatable: one page, and one "
+            "correction of all tests.",
         ),
     ],
     summaries: Annotated[
@@ -277,7 +279,8 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     request = ask(options, [*(["units"] if units else []), *files])
     wanted = AuditFiles(
         documents=documents,
-        attribute=attribute,
+        attribute=attribute[0],
+        other_attributes=tuple(attribute[1:]),
         group=tuple(group or ()),
         columns=columns,
         skip_empty=skip_empty,

@@ -42,6 +42,13 @@ def recipes(incomplete: str) -> list[str]:
     return _fitting((*recipe_names(), *sorted(files)), incomplete)
 
 
+def prompts(incomplete: str) -> list[str]:
+    """Prompts of evenhand and its plug-ins."""
+    from ..prompts import shipped_prompts
+
+    return _fitting(shipped_prompts(), incomplete)
+
+
 def documents(incomplete: str) -> list[str]:
     """Bundled corpora, and those of packages."""
     from ..corpora.bundled import document_names

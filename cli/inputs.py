@@ -133,7 +133,8 @@ def group_option(panel: str | None = None) -> Any:
     return typer.Option(
         metavar="NAME=V,V;NAME=V",
         help="Groups in place of the attribute's values: 'critical=1,2; mixed=3; praising=4,5', 'home=US; abroad=*' (* is the "
-        "rest), 'young=..17; grown=18..59; old=60..'. Of one attribute among several: 'stars: critical=1,2; praising=*'.",
+        "rest), 'critical=1,2; praising=4,5; -=3' (documents of 3 are left out), 'young=..17; grown=18..59; old=60..'. Of one "
+        "attribute among several: 'stars: critical=1,2; praising=*'.",
         rich_help_panel=panel,
     )
 

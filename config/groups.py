@@ -3,6 +3,7 @@
     critical=1,2; mixed=3; praising=4,5      values
     home=US; abroad=*                        the rest
     young=..17; grown=18..59; old=60..       numbers from and to, both included; where bands meet, the first has the number
+    critical=1,2; praising=4,5; -=3          documents of 3 are left out
     stars: critical=1,2; praising=*          of one attribute among several
 
 In a recipe and in Python a mapping of names to values says the same: {critical: [1, 2], praising: "*"}. In a text a value
@@ -23,6 +24,8 @@ from ..text import fold, look_alike, one_spelling, repeated, some_of, value_key
 from ..text.shown import shortened
 
 REST = "*"
+# the name of what is no group: documents of its values are left out
+LEFT_OUT = "-"
 FORM = "critical=1,2; mixed=3; praising=4,5"
 LEAST_GROUPS = 2
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
@@ -160,8 +163,8 @@ def _mistakes(entries: Sequence[tuple[str, tuple[str, ...]]]) -> Iterator[str]:
         for member in members:
             if wrong := _band_mistake(member):
                 yield f"{shortened(name)}: {wrong}"
-    if len(names) < LEAST_GROUPS:
-        yield f"{len(names)} group{'' if names else 's'}, and a group is compared with others; write {FORM}"
+    if (n := len([name for name in names if name != LEFT_OUT])) < LEAST_GROUPS:
+        yield f"{n} group{'' if n else 's'}, and a group is compared with others; write {FORM}"
     for (one, some), (other, others) in combinations(entries, 2):
         for member in some:
             for rival in others:

@@ -143,8 +143,7 @@ def matched(
     if not records or all(record.keys() >= BestSummary.model_fields.keys() for record in records):
         # nothing to name in plain texts, and in what evenhand wrote
         columns = USUAL
-    for name in filter(None, (columns.text, columns.id)):
-        refuse_unknown(source, name, records)
+    refuse_unknown(source, filter(None, (columns.text, columns.id)), records)
     column = columns.text if columns.text or not records else text_column(source, records)
     if len(records) == len(entries):
         _refuse_systems(source, records)

@@ -70,16 +70,16 @@ def text_of_value(value: Any) -> Any:
     return value["text"] if isinstance(value, Mapping) and "text" in value else value
 
 
-def refuse_unknown(source: str, name: str, records: Sequence[JsonObject]) -> None:
-    """Refuse a named column that no record has.
+def refuse_unknown(source: str, names: Iterable[str], records: Sequence[JsonObject]) -> None:
+    """Refuse named columns that no record has.
 
     Raises:
-        DataError: none has it.
+        DataError: none has them; all are listed.
     """
     known = [str(key) for key in _values(records)]
-    if name not in known:
+    if unknown := [f"{shortened(name)}{did_you_mean(name, known)}" for name in names if name not in known]:
         raise DataError(
-            f"{source}: has no column {shortened(name)}{did_you_mean(name, known)} Its columns are "
+            f"{source}: has no column {' No column '.join(unknown)} Its columns are "
             f"{some_of([shortened(key) for key in known]) or 'none'}"
         )
 

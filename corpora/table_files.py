@@ -106,8 +106,8 @@ def csv_rows(path: Path, text_columns: Collection[str]) -> Iterator[Row]:
             yield line, {name: read(cell) if is_own and isinstance(cell, str) else cell for name, cell in row.items()}
     except csv.Error as error:
         raise DataError(
-            f"{path}: cannot be read as a table near line {reader.line_num}: {error}; close every quote, and write one within a "
-            "cell twice"
+            f"{path}: cannot be read as a table near line {reader.reader.line_num}: {error}; close every quote, and write one "
+            "within a cell twice"
         ) from error
     finally:
         csv.field_size_limit(usual)
@@ -131,7 +131,7 @@ def rows_of_form(path: Path, columns: Sequence[str]) -> tuple[list[tuple[int, li
         DataError: it is no table, columns are missing, or there is no row.
     """
     rows = list(csv_rows(path, columns))
-    _refuse_absent_columns(rows, columns, path)
+    refuse_absent_columns(rows, columns, path)
     good, mistakes = [], []
     for line, row in rows:
         if None in row:
@@ -143,7 +143,7 @@ def rows_of_form(path: Path, columns: Sequence[str]) -> tuple[list[tuple[int, li
     return good, mistakes
 
 
-def _refuse_absent_columns(rows: Sequence[Row], columns: Sequence[str], path: Path) -> None:
+def refuse_absent_columns(rows: Sequence[Row], columns: Sequence[str], path: Path) -> None:
     """Refuse a table of a known form that lacks columns, or rows.
 
     Raises:

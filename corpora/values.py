@@ -3,16 +3,19 @@
 What differs by capitals or as a number is written is no side of its own, unless groups say whose it is.
 """
 
+import logging
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from ..config.groups import REST, Members, band_of, groups_of, groups_text, number_of
+from ..config.groups import LEFT_OUT, REST, Members, band_of, groups_of, groups_text, number_of
 from ..errors import DataError
 from ..records import GROUPS, RELEASED_PROMPTS, DocumentSet
 from ..storage import listed
 from ..text import did_you_mean, in_order, look_alike, some_of, spelling_key, value_key
 from ..text.shown import shortened
+
+logger = logging.getLogger(__name__)
 
 
 def settled(
@@ -40,6 +43,9 @@ def settled(
         raise DataError(listed([f"{place}{mistake}" for mistake in mistakes]))
     result = list(sets)
     for grouping in groupings:
+        if values := [value for value, name in grouping.group_of.items() if name == LEFT_OUT]:
+            shown = _with_counts(in_order(values), grouping.counts)
+            logger.warning("%sleft out by the groups of %r: %s", place, grouping.attribute, shown)
         result = [grouping.apply(documents) for documents in result]
     _refuse_alike(result, names, place)
     return result
@@ -73,6 +79,11 @@ class _Grouping:
             value: owners.get(value_key(value)) or next((name for band, name in bands if value in band), self.rest)
             for value in self.counts
         }
+        self.emptied = [
+            documents.id
+            for documents in sets
+            if {self.group_of.get(d.attributes.get(attribute, "")) for d in documents.documents} == {LEFT_OUT}
+        ]
 
     def mistakes(self) -> Iterator[str]:
         """What is wrong with the groups for these documents."""
@@ -90,7 +101,12 @@ class _Grouping:
             yield (
                 f"values of {self.attribute!r} are in no group: {_with_counts(left_out, self.counts)}"
                 f"{did_you_mean(left_out[0], known).rstrip('.')}; put each into one, give a group the rest: "
-                f"NAME={REST}, or take their documents out of the file"
+                f"NAME={REST}, or leave their documents out: {LEFT_OUT}={REST}"
+            )
+        if self.emptied:
+            yield (
+                f"sets have no document but those that {LEFT_OUT}= leaves out: {some_of([*map(shortened, self.emptied)])}; take "
+                "these sets out of the file"
             )
         for value, group in self.group_of.items():
             if group and value_key(value) in map(value_key, self.groups.keys() - {group}):
@@ -106,9 +122,14 @@ class _Grouping:
         points: dict[str, tuple[str, ...]] = {}
         for side, texts in documents.key_points.items():
             group = self.group_of.get(side) or side
+            if group == LEFT_OUT:
+                continue
             points[group] = (*points.get(group, ()), *texts)
         notes = {key: note for key, note in documents.notes.items() if key != RELEASED_PROMPTS}
-        for key, note in (("values", list(self.groups)), (GROUPS, groups_text(self.groups))):
+        for key, note in (
+            ("values", [group for group in self.groups if group != LEFT_OUT]),
+            (GROUPS, groups_text(self.groups)),
+        ):
             earlier = notes.get(key)
             notes[key] = {**(earlier if isinstance(earlier, dict) else {}), name: note}
         members = tuple(
@@ -118,6 +139,7 @@ class _Grouping:
             if name in document.attributes
             else document
             for document in documents.documents
+            if self.group_of.get(document.attributes.get(name, "")) != LEFT_OUT
         )
         return documents.model_copy(update={"documents": members, "key_points": points, "notes": notes})
 

@@ -115,7 +115,8 @@ def build_requests(sets: Sequence[DocumentSet], corpus: CorpusSection, task: Tas
 
 
 def _asked_sides(documents: DocumentSet, corpus: CorpusSection, task: TaskSection) -> tuple[str, ...]:
-    sides = sides_of(documents, corpus)
+    # documents without any attribute can be summarised all together
+    sides = sides_of(documents, corpus) if corpus.attribute or task.scope == "side" else ()
     return sides if task.scope == "side" else (ALL,)
 
 
@@ -204,9 +205,9 @@ def sides_of(documents: DocumentSet, corpus: CorpusSection) -> tuple[str, ...]:
     """
     sides = corpus.sides or documents.values(corpus.attribute)
     if not sides:
+        lacking = f"the attribute {corpus.attribute!r}" if corpus.attribute else "an attribute, and so none has a side"
         raise DataError(
-            f"set {documents.id!r}: no document has the attribute {corpus.attribute!r}; "
-            "name another with corpus.attribute or add it to the documents"
+            f"set {documents.id!r}: no document has {lacking}; name another with corpus.attribute or add it to the documents"
         )
     return sides
 
@@ -215,7 +216,7 @@ def _of_set(
     documents: DocumentSet, corpus: CorpusSection, task: TaskSection, template: PromptTemplate
 ) -> Iterator[SummaryRequest]:
     laid_out = _laid_out(documents, corpus, task)
-    values = sides_of(documents, corpus)
+    values = sides_of(documents, corpus) if corpus.attribute else ()
     others = dict.fromkeys(_opening(task, value) for value in values)
     for side in values if task.scope == "side" else (ALL,):
         opening = _opening(task, side)
@@ -234,7 +235,7 @@ def _of_set(
                 if task.scope == "side"
                 else None
             ),
-            attribute=corpus.attribute,
+            attribute=corpus.attribute or None,
             contract=contract,
             template="+".join(filter(None, (template.signature, fairness_signature(task)))),
             prompt=(Message(role="user", content=_filled(template, documents, side, corpus, task, laid_out)),),

@@ -14,7 +14,7 @@ from ...fairness.groups.masses import Unscored
 from ...number import what_sets_say
 from ...resampling import NOISE, defined, pseudo_values
 from ...runfolder.stages import RECORDED
-from .conclusions import conclude
+from .conclusions import Conclusions, conclude_together
 from .contents import (
     NO_GAP,
     SCHEMA,
@@ -55,8 +55,9 @@ def build_audit(
     families: Sequence[Family],
     hints: Sequence[str] = (),
     progress: Progress | None = None,
+    others: Sequence[tuple[AuditInput, Sequence[Family]]] = (),
 ) -> Audit:
-    """Everything the audit says.
+    """Everything the audit says, all its attributes corrected together.
 
     Args:
         corpus: sets and systems; with several systems the first is what the others are tested against.
@@ -64,10 +65,33 @@ def build_audit(
         families: the measures, opened.
         hints: what would have to be installed to measure more.
         progress: called after every batch.
+        others: the sets and systems by other attributes, with their families.
 
     Raises:
         DataError: nothing can be measured; the reasons are listed.
     """
+    parts = ((corpus, families), *others)
+    measured = [_measured(of_part, of_families, progress) for of_part, of_families in parts]
+    labels = [system.label for system in corpus.systems]
+    concluded = conclude_together(measured, labels, plan, is_arranged=corpus.is_arranged)
+    first, *further = (
+        _audit(of_part, plan, of_families, of_measured, conclusions)
+        for (of_part, of_families), of_measured, conclusions in zip(parts, measured, concluded, strict=True)
+    )
+    first = first.model_copy(update={"hints": tuple(hints)})
+    if not further:
+        return first
+    return _told_apart(first).model_copy(update={"others": tuple(map(_told_apart, further))})
+
+
+def _told_apart(audit: Audit) -> Audit:
+    """The audit, whose numbers say of which attribute they are."""
+    numbers = tuple(number.model_copy(update={"attribute": audit.attribute}) for number in audit.numbers)
+    return audit.model_copy(update={"numbers": numbers})
+
+
+def _measured(corpus: AuditInput, families: Sequence[Family], progress: Progress | None) -> list[Measured]:
+    """What every family finds in every system."""
     measured = [measurement for family in families for measurement in _measure(family, corpus, progress)]
     if not any(measurement.figures.scored.any() for measurement in measured):
         reasons = Counter(
@@ -77,12 +101,21 @@ def build_audit(
         )
         listing = "; ".join(f"{system}, {name}: {reason} ({n:,} sets)" for (system, name, reason), n in reasons.items())
         raise DataError(f"nothing is left to audit: {listing}")
-    labels = [system.label for system in corpus.systems]
-    concluded = conclude(measured, labels, plan, is_arranged=corpus.is_arranged)
+    return measured
+
+
+def _audit(
+    corpus: AuditInput,
+    plan: AuditPlan,
+    families: Sequence[Family],
+    measured: Sequence[Measured],
+    concluded: Conclusions,
+) -> Audit:
+    """What the audit says by one attribute."""
     numbers = _numbers(measured, corpus, plan, concluded.gaps)
     of_systems = [
-        [n for n in numbers if (n.system, n.family) == (system, family.name)]
-        for system in labels
+        [n for n in numbers if (n.system, n.family) == (system.label, family.name)]
+        for system in corpus.systems
         for family in families
     ]
     name = namer(corpus.attribute, corpus.labels)
@@ -94,7 +127,6 @@ def build_audit(
         format=SCHEMA,
         title="",
         warnings=tuple(warnings(measured, corpus, plan, numbers)),
-        hints=tuple(hints),
         documents=corpus.documents,
         documents_digest=corpus.documents_digest,
         attribute=corpus.attribute,

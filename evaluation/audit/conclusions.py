@@ -1,17 +1,18 @@
 """What follows from a page's numbers: who is named, which system is fairer, what gaps follow, how published measures differ."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain, islice
 
 from ...number import Number
 from ...resampling import Bootstrap
-from ..significance import NullDraws, concluded
+from ..significance import Concluded, NullDraws, concluded
 from .contents import AuditNumber, ChanceGap, Vote
 from .families import MEASURES
 from .figures import Measured
-from .gaps import Key, judged, judged_gaps, levels_of, tested
+from .gaps import Key, Tested, judged, judged_gaps, levels_of, tested
 from .kinds import SHARES
-from .pairs import judged_differences, paired_differences, pairs
+from .pairs import Pair, judged_differences, paired_differences, pairs
 from .plan import AuditPlan
 
 
@@ -25,49 +26,98 @@ class Conclusions:
     differences: tuple[AuditNumber, ...]
 
 
+@dataclass(frozen=True)
+class Tests:
+    """Everything that is tested of one attribute's measures, before it is corrected."""
+
+    measured: Sequence[Measured]
+    # of shares first
+    families: Sequence[Tested]
+    votes: Sequence[Pair]
+    differences: Sequence[tuple[Sequence[AuditNumber], NullDraws]]
+    effects: tuple[Number, ...]
+    of_effects: NullDraws | None
+
+    @property
+    def first(self) -> list[NullDraws]:
+        """The tests of shares."""
+        return [family.tests for family in self.families if family.is_first]
+
+    @property
+    def remaining(self) -> list[NullDraws]:
+        """All others."""
+        return [
+            *(family.tests for family in self.families if not family.is_first),
+            *(pair.tests for pair in self.votes),
+            *(tests for _, tests in self.differences),
+            *([self.of_effects] if self.of_effects else []),
+        ]
+
+
 def conclude(
     measured: Sequence[Measured], systems: Sequence[str], plan: AuditPlan, *, is_arranged: bool = False
 ) -> Conclusions:
+    """As `conclude_together`, of a page by a single attribute."""
+    return conclude_together([measured], systems, plan, is_arranged=is_arranged)[0]
+
+
+def conclude_together(
+    by_attribute: Sequence[Sequence[Measured]], systems: Sequence[str], plan: AuditPlan, *, is_arranged: bool = False
+) -> list[Conclusions]:
     """All tests of a page, corrected together: half of the level is for shares, half for everything else.
 
     Args:
-        measured: what every family found in every system.
+        by_attribute: of each attribute what every family found in every system.
         systems: labels, the reference first.
         plan: level, draws and how many sets a verdict needs.
         is_arranged: systems are one summarizer that was given the documents in several orders, that of the file first: it is no
             fairer than itself, and what its gaps follow is asked instead.
+
+    Returns:
+        What is concluded by each attribute.
     """
-    bootstrap, least_sets = plan.bootstrap, plan.least_group
-    compared = systems[:1] if is_arranged else systems
-    families = sorted(tested(measured, bootstrap), key=lambda family: not family.is_first)
-    votes = pairs(measured, compared, bootstrap)
-    differences = paired_differences(measured, compared, bootstrap, least_sets)
-    effects, of_effects = _effects(measured, bootstrap) if is_arranged else ((), None)
-    n_first = sum(family.is_first for family in families)
-    first, secondary = concluded(
-        [family.tests for family in families[:n_first]],
-        [
-            *(family.tests for family in families[n_first:]),
-            *(pair.tests for pair in votes),
-            *(tests for _, tests in differences),
-            *([of_effects] if of_effects else []),
-        ],
-        bootstrap.level,
+    of_attributes = [_tests(measured, systems, plan, is_arranged=is_arranged) for measured in by_attribute]
+    halves = concluded(
+        [draws for tests in of_attributes for draws in tests.first],
+        [draws for tests in of_attributes for draws in tests.remaining],
+        plan.bootstrap.level,
     )
-    conclusions = iter((*first, *secondary))
+    first, secondary = map(iter, halves)
+    return [
+        _conclusions(tests, chain(islice(first, len(tests.first)), islice(secondary, len(tests.remaining))), plan)
+        for tests in of_attributes
+    ]
+
+
+def _tests(measured: Sequence[Measured], systems: Sequence[str], plan: AuditPlan, *, is_arranged: bool) -> Tests:
+    bootstrap = plan.bootstrap
+    compared = systems[:1] if is_arranged else systems
+    return Tests(
+        measured,
+        sorted(tested(measured, bootstrap), key=lambda family: not family.is_first),
+        pairs(measured, compared, bootstrap),
+        paired_differences(measured, compared, bootstrap, plan.least_group),
+        *(_effects(measured, bootstrap) if is_arranged else ((), None)),
+    )
+
+
+def _conclusions(tests: Tests, conclusions: Iterator[Concluded], plan: AuditPlan) -> Conclusions:
+    """What follows from the tests of one attribute, given what is said of each in their order."""
+    bootstrap, least_sets = plan.bootstrap, plan.least_group
+    measured = tests.measured
     gaps = {key: gap for measurement in measured for key, gap in levels_of(measurement)}
-    for family in families:
+    for family in tests.families:
         gaps |= judged_gaps(family, next(conclusions), gaps, bootstrap, least_sets)
     named = {system for (_, system, quantity), gap in gaps.items() if quantity.kind.votes and gap.is_clear}
     judged_votes = tuple(
         pair.vote(
             next(conclusions), bool(named & {pair.measurement.system, pair.reference.system}), bootstrap, least_sets
         )
-        for pair in votes
+        for pair in tests.votes
     )
     of_published = tuple(
         difference
-        for rows, _ in differences
+        for rows, _ in tests.differences
         for difference in judged_differences(rows, next(conclusions), bootstrap.level)
     )
     return Conclusions(
@@ -76,7 +126,7 @@ def conclude(
         effects=tuple(
             judged(effect, conclusion, k, bootstrap, least_sets)
             for conclusion in conclusions
-            for k, effect in enumerate(effects)
+            for k, effect in enumerate(tests.effects)
         ),
         differences=of_published,
     )

@@ -75,6 +75,8 @@ class AuditNumber(Number):
     A number rests on `n_sets` document sets; a difference on those that are scored under both, with `left_out` under one only.
     """
 
+    # of a page by several attributes, which of them it is of
+    attribute: str = Field(default="", exclude_if=not_)
     # why sets are left out
     reasons: dict[str, int] = Field(default_factory=dict, exclude_if=not_)
     # what an aggregate means for a reader, or why it is undefined
@@ -221,6 +223,8 @@ class Audit(Record):
     sets: tuple[str, ...] = ()
     # limits that were asked for, and their verdicts
     gate: Gate | None = Field(default=None, exclude_if=is_none)
+    # the same by the page's other attributes, corrected together with this one
+    others: tuple["Audit", ...] = Field(default=(), exclude_if=not_)
 
     @property
     def by_value(self) -> list[AuditNumber]:

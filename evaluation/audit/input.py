@@ -1,6 +1,6 @@
 """What is audited: document sets, their attribute values, and the summaries of one or more systems, all checked together."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from ...errors import DataError, EvenhandError
 from ...fairness.labelled import LabelledSource, LabelledSummary
 from ...records import DocumentSet
 from ...storage import digest, file_digest, listed
-from ...text import did_you_mean, in_order
+from ...text import did_you_mean, in_order, repeated
 from ..pages.value_names import read_labels, value_name
 from .oracle import oracle_summaries
 
@@ -28,7 +28,9 @@ class AuditFiles:
 
     documents: Path
     attribute: str
-    # groups that take the place of its values
+    # further attributes, which are audited on the same page
+    other_attributes: tuple[str, ...] = ()
+    # groups that take the place of values
     group: tuple[str, ...] = ()
     # what the columns of a table of documents are called; None where it is none, or they have the usual names
     columns: ColumnsSection | None = None
@@ -56,6 +58,11 @@ class AuditFiles:
     # so many sets are drawn by the seed; None takes all
     limit: int | None = None
     seed: int = 0
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """All attributes, that of the page's first part first."""
+        return (self.attribute, *self.other_attributes)
 
 
 @dataclass(frozen=True)
@@ -111,6 +118,8 @@ class AuditInput:
     n_not_drawn: int
     # what the user calls values
     labels: Mapping[str, str] = field(default_factory=dict)
+    # the same by the page's other attributes
+    others: tuple["AuditInput", ...] = ()
 
     @property
     def groups(self) -> str:
@@ -173,7 +182,7 @@ def read_input(wanted: AuditFiles, *, is_before: bool = False) -> AuditInput:
         sets = read_any(
             wanted.documents,
             columns=wanted.columns,
-            attributes=(wanted.attribute,),
+            attributes=wanted.attributes,
             group=wanted.group,
             skip_empty=wanted.skip_empty,
         )
@@ -225,6 +234,33 @@ def input_of(
     if all_mistakes := [*_attribute_mistakes(sets, wanted), *_label_mistakes(wanted), *mistakes]:
         raise DataError(listed(all_mistakes))
     drawn = _drawn(sets, wanted)
+    by_attribute = [
+        _by_attribute(drawn, systems, replace(wanted, attribute=name), documents_digest, len(sets))
+        for name in wanted.attributes
+    ]
+    first, *others = _with_labels(by_attribute, wanted.labels)
+    return replace(first, others=tuple(others))
+
+
+def _with_labels(by_attribute: Sequence[AuditInput], entries: Sequence[str]) -> Iterator[AuditInput]:
+    """Each with the labels of its values; an entry that is of none is a mistake."""
+    own = [tuple(f"{value}=" for value in corpus.values) for corpus in by_attribute]
+    if len(by_attribute) > 1 and (stray := [entry for entry in entries if not any(map(entry.startswith, own))]):
+        values = [value for corpus in by_attribute for value in corpus.values]
+        read_labels(stray, " or ".join(corpus.attribute for corpus in by_attribute), values)
+    for corpus, starts in zip(by_attribute, own, strict=True):
+        labels = entries if len(by_attribute) == 1 else [entry for entry in entries if entry.startswith(starts)]
+        yield replace(corpus, labels=read_labels(labels, corpus.attribute, corpus.values))
+
+
+def _by_attribute(
+    drawn: Sequence[DocumentSet],
+    systems: Sequence[AuditedSystem],
+    wanted: AuditFiles,
+    documents_digest: str,
+    n_sets: int,
+) -> AuditInput:
+    """The drawn sets with the values of one attribute."""
     common = wanted.values or in_order(v for documents in drawn for v in documents.values(wanted.attribute))
     declared = tuple(common if wanted.values else _declared(documents, wanted.attribute, common) for documents in drawn)
     values = tuple(dict.fromkeys(value for values in declared for value in values))
@@ -236,8 +272,7 @@ def input_of(
         systems=tuple(systems),
         documents=str(wanted.documents),
         documents_digest=documents_digest,
-        n_not_drawn=len(sets) - len(drawn),
-        labels=read_labels(wanted.labels, wanted.attribute, values),
+        n_not_drawn=n_sets - len(drawn),
     )
 
 
@@ -276,7 +311,17 @@ def _if_missing(path: Path, sets: Sequence[DocumentSet], wanted: AuditFiles) -> 
 
 
 def _attribute_mistakes(sets: Sequence[DocumentSet], wanted: AuditFiles) -> Iterable[str]:
-    name = wanted.attribute
+    if wanted.other_attributes:
+        yield from (f"--attribute {name} is given twice; give each once" for name in repeated(wanted.attributes))
+        one_only = {"--values": bool(wanted.values), "--oracle": wanted.oracle is not None}
+        yield from (
+            f"{option} is of one attribute; give a single --attribute" for option in one_only if one_only[option]
+        )
+    for name in dict.fromkeys(wanted.attributes):
+        yield from _mistakes_of(name, sets, wanted)
+
+
+def _mistakes_of(name: str, sets: Sequence[DocumentSet], wanted: AuditFiles) -> Iterable[str]:
     known = dict.fromkeys(a for documents in sets for d in documents.documents for a in d.attributes)
     if name not in known:
         has = f"Attributes of its documents are {', '.join(known)}." if known else "Its documents have no attribute."

@@ -7,8 +7,10 @@ from ...number import Number
 from ..gate.limits import fold
 from ..gate.numbers import SHARE_GAP, SUMMARISED, NamedNumber, accused_bounds, by_name, in_order, minus, summarised
 from ..gate.subject import AS_SHOWN, OF_SUMMARISED, MeasureMethod, PageKind, PageNumbers, Subject
+from ..pages.words import joined
 from .contents import Audit, AuditNumber
 from .families import kinds_by_name
+from .input import AuditInput
 from .kinds import COVERAGE_DIFFERENCE, SHARES
 
 # families as limits call them
@@ -20,13 +22,24 @@ def page_numbers(audit: Audit) -> PageNumbers:
     n_summarised = [
         summarised(system.label, audit.n_sets - len(system.missing), audit.n_sets) for system in audit.systems
     ]
-    numbers = [*_of_audit(audit), *n_summarised, *_audit_differences(audit)]
+    parts = (audit, *audit.others)
+    numbers = [
+        *(number for part in parts for number in _of_audit(part)),
+        *n_summarised,
+        *(number for part in parts for number in _audit_differences(part)),
+    ]
     methods = {note.family: MeasureMethod(note.signature, note.by) for note in audit.measures}
     return PageNumbers(
-        Subject(audit.documents_digest, audit.sets, audit.attribute, audit.groups, methods=methods),
+        Subject(audit.documents_digest, audit.sets, *subject_names(audit), methods=methods),
         in_order(numbers, [system.label for system in audit.systems]),
         audit.bootstrap,
     )
+
+
+def subject_names(audit: Audit | AuditInput) -> tuple[str, str]:
+    """The attributes of a page, and the groups that their values are."""
+    parts = (audit, *audit.others)
+    return joined([part.attribute for part in parts]), "; ".join(part.groups for part in parts if part.groups)
 
 
 def _of_audit(audit: Audit) -> Iterator[NamedNumber]:
@@ -46,8 +59,12 @@ def _of_audit(audit: Audit) -> Iterator[NamedNumber]:
 def _named(
     audit: Audit, of: AuditNumber, number: Number, functions: tuple[str, ...], measures: tuple[str, ...], signature: str
 ) -> NamedNumber:
+    # one of all values together must say by which attribute; of a value its name does
+    by_attribute = (fold(of.attribute),) if of.attribute else ()
+    if of.side is None:
+        measures, by_attribute = (*measures, *by_attribute), ()
     return NamedNumber(
-        functions, measures, of.side, of.system, (), number.value, by_name(audit.sets, number.by_set), signature,
+        functions, measures, of.side, of.system, by_attribute, number.value, by_name(audit.sets, number.by_set), signature,
         is_share=of.kind.is_share, is_rate=of.kind.is_rate, has_few=of.is_small,
         is_difference=of.kind.is_difference or bool(measures),
     )  # fmt: skip

@@ -22,7 +22,7 @@ MOST_OTHERS = 3
 
 def overview(audit: Audit) -> Overview:
     """The first page."""
-    numbers = _numbers(audit)
+    numbers = numbers_shown(audit)
     # who loses most is named, and who gains only where nobody clearly loses
     clear = large(numbers)
     # a set whose summary is missing is no evidence
@@ -58,7 +58,7 @@ def _told(audit: Audit) -> Iterator[str]:
         yield f"{capital(name)}: {', '.join(of_systems)}."
 
 
-def _numbers(audit: Audit) -> list[AuditNumber]:
+def numbers_shown(audit: Audit) -> list[AuditNumber]:
     """Shares with a known chance level; of the first other measure by which groups are named where shares were not measured."""
     known = [n for n in audit.by_value if n.gap.reference and n.kind.names and n.value is not None]
     shares = [n.measure for n in known if n.kind == SHARE_IN_SUMMARIES]

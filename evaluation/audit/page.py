@@ -46,6 +46,7 @@ from .findings import apart, gap_that_names, gap_words, in_sources, percent_rang
 from .groups_page import group_table
 from .kinds import SHARE_IN_SOURCES, SHARE_IN_SUMMARIES, SHORTFALL, UNDER_REPRESENTED
 from .overview import overview
+from .several_page import joined_page
 from .value_names import with_names
 from .warnings import aim, length, notes, too_narrow
 
@@ -69,9 +70,15 @@ MOST_SIDE_BY_SIDE = 4
 
 
 def page(audit: Audit) -> Page:
-    """The audit as blocks."""
-    audit = with_names(audit)
-    audit_page = Page(
+    """The audit as blocks: of several attributes with a part for each."""
+    audits = [with_names(part) for part in (audit, *audit.others)]
+    pages = list(map(_page, audits))
+    return with_gate(joined_page(audits, pages) if audit.others else pages[0], audit.gate)
+
+
+def _page(audit: Audit) -> Page:
+    """The audit by one attribute, with the names of its values."""
+    return Page(
         kind="audit",
         about=f"{counted(len(audit.systems), 'system')} on {counted(audit.n_sets, 'document set')} of {audit.documents}, by "
         f"{audit.attribute}",
@@ -91,7 +98,6 @@ def page(audit: Audit) -> Page:
         "and seed.",
         overview=overview(audit),
     )
-    return with_gate(audit_page, audit.gate)
 
 
 def _values(audit: Audit) -> Iterator[Block]:

@@ -5,6 +5,7 @@ from typing import Any
 
 from ...text.formats import called
 from ..pages.folder import Content, Result, calls_itself
+from ..pages.words import joined
 from .contents import SCHEMA, Audit
 from .input import AuditInput
 from .page import page
@@ -13,7 +14,8 @@ from .page import page
 def _named(content: Content) -> str:
     try:
         labels = ", ".join(system["label"] for system in content["systems"])
-        named = f"the audit of {labels} on {content['documents']}, by {content['attribute']}"
+        attributes = joined([part["attribute"] for part in (content, *content.get("others", ()))])
+        named = f"the audit of {labels} on {content['documents']}, by {attributes}"
     except (KeyError, TypeError):
         # of a version whose files had other keys
         named = "an earlier audit"
@@ -31,7 +33,8 @@ def _key(content: Content) -> Any:
         # a page of another version is not the same again
         return called(content)
     systems = [(system["label"], system["digest"]) for system in content["systems"]]
-    return content["documents_digest"], content["attribute"], content.get("groups", ""), systems
+    by = [(part["attribute"], part.get("groups", "")) for part in (content, *content.get("others", ()))]
+    return content["documents_digest"], by, systems
 
 
 AUDIT = Result(
@@ -45,9 +48,10 @@ AUDIT = Result(
 
 
 def key_of(corpus: AuditInput) -> Any:
-    """What makes an audit of the same again: documents, attribute, groups and systems."""
+    """What makes an audit of the same again: documents, attributes, groups and systems."""
     systems = [(system.label, system.digest) for system in corpus.systems]
-    return corpus.documents_digest, corpus.attribute, corpus.groups, systems
+    by = [(part.attribute, part.groups) for part in (corpus, *corpus.others)]
+    return corpus.documents_digest, by, systems
 
 
 def write_audit(audit: Audit, out: Path) -> None:

@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import closing, nullcontext
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,7 @@ from .contents import Audit
 from .families import MEASURES, absent_measures, families, idle_measures, measure_names, open_tools
 from .figures import Family
 from .input import AuditFiles, AuditInput, read_input
-from .named import AUDIT_PAGE
+from .named import AUDIT_PAGE, subject_names
 from .options import (
     arrangements,
     own_options,
@@ -89,6 +89,10 @@ class AuditMeasures:
             DataError: an option is wrong; all mistakes are listed.
         """
         options = {key: value for key, value in self.options.items() if key not in (*DRAWN, "target")}
+        if corpus.others and self.options.get("target", "ratio") not in ("ratio", "equal"):
+            raise DataError(
+                "--target: weights are of the values of one attribute; give a single --attribute, or write equal"
+            )
         drawn = asdict(Bootstrap()) | {key: self.options[key] for key in DRAWN if key in self.options}
         target = read_target(self.options.get("target", "ratio"), corpus.values)
         options |= {"measures": self.measures, "options": self.measure_options, "target": target, "bootstrap": drawn}
@@ -137,11 +141,16 @@ def ask(options: Mapping[str, Any], files: Collection[str] = ()) -> AuditMeasure
 
 
 def _refuse_single(corpus: AuditInput, measures: Sequence[str]) -> None:
-    """Refuse documents in which measures have nothing to compare, before anything is opened for them.
+    """Refuse documents in which measures have nothing to compare by some attribute, before anything is opened for them.
 
     Raises:
         DataError: every set has documents of one value, or a single one.
     """
+    for of_attribute in (corpus, *corpus.others):
+        _refuse_single_by(of_attribute, measures)
+
+
+def _refuse_single_by(corpus: AuditInput, measures: Sequence[str]) -> None:
     why, single = (
         single_valued(corpus.sets, corpus.attribute),
         all(len(documents.documents) < 2 for documents in corpus.sets),
@@ -187,7 +196,8 @@ def _subject(corpus: AuditInput, measures: Sequence[Family], defaults: Mapping[s
         )
     systems = tuple(system.label for system in corpus.systems)
     sets = tuple(documents.id for documents in corpus.sets)
-    return Subject(corpus.documents_digest, sets, corpus.attribute, corpus.groups, systems=systems, methods=methods)
+    attribute, groups = subject_names(corpus)
+    return Subject(corpus.documents_digest, sets, attribute, groups, systems=systems, methods=methods)
 
 
 def run_audit(
@@ -220,10 +230,13 @@ def run_audit(
     plan = audit_measures.plan(corpus)
     with closing(open_tools(corpus, plan, audit_measures.matcher, audit_measures.entailer)) as tools:
         hints, measures = (*audit_measures.notes, *tools.notes), families(corpus, plan, tools)
+        # what has groups of its own says the same by every attribute
+        without_groups = replace(plan, measures=tuple(name for name in plan.measures if not MEASURES[name].page.groups))
+        others = [(of_attribute, families(of_attribute, without_groups, tools)) for of_attribute in corpus.others]
         gating = gating or Gating(AUDIT_PAGE)
         gating.refuse_before(lambda: _subject(corpus, measures, tools.defaults))
         with nullcontext() if out is None else AUDIT.begun(out, key_of(corpus), say):
-            audit = gating.judged(build_audit(corpus, plan, measures, hints, progress))
+            audit = gating.judged(build_audit(corpus, plan, measures, hints, progress, others))
             if out is not None:
                 write_audit(audit, out)
     return audit

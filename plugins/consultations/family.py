@@ -15,7 +15,7 @@ from ...errors import DataError
 from ...evaluation.audit.family import CommandOption, FamilyKind, FamilyPage, GroupTable, Opening
 from ...evaluation.audit.figures import Figures, Floats, Measured, in_order, most, quantities_of, reasons
 from ...evaluation.audit.kinds import NumberKind, Side, SummaryUnit, TakenApart
-from ...evaluation.pages.words import counted
+from ...evaluation.pages.words import counted, counted_as
 from ...fairness.groups.coverage import over
 from ...fairness.groups.masses import Unscored
 from ...fairness.labelled import LabelledSummary
@@ -163,7 +163,7 @@ def _warnings(measured: Measured, least_group: int) -> Iterator[str]:
             "the summary says, so that its approval is hardly known (--over-voters)."
         )
     for reason, n in family.votes.left_out.items():
-        yield f"Approval leaves out {n:,} {reason}."
+        yield f"Approval leaves out {counted_as(n, reason)}."
 
 
 # on request: it needs votes

@@ -13,6 +13,7 @@ from typing import Literal
 import numpy as np
 
 from ...errors import DataError
+from ...evaluation.pages.words import counted_as
 from ...fairness.groups.entailment import document_entailment
 from ...fairness.groups.masses import EMPTY_SUMMARY, Unscored
 from ...fairness.labelled import LabelledSummary
@@ -110,7 +111,7 @@ def votes_of(sets: Sequence[DocumentSet], path: Path, voters: Voters) -> Votes:
 
 
 def _reasons(counts: Counter[str]) -> str:
-    return ", ".join(f"{n:,} {reason}" for reason, n in (+counts).items()) or "each has one group"
+    return ", ".join(counted_as(n, reason) for reason, n in (+counts).items()) or "each has one group"
 
 
 def _only(table: VoteTable, voters: Voters) -> VoteTable:

@@ -58,6 +58,7 @@ def _import(
     force: bool,
 ) -> None:
     """Write the document sets of a consultation, and its votes where a file is named for them."""
+    from ...evaluation.pages.words import counted
     from ...storage import write_jsonl
 
     if votes is not None:
@@ -68,9 +69,9 @@ def _import(
         consultation = read(folder)
     if votes is not None:
         write_jsonl(votes, consultation.votes)
-        say(f"{votes}: {len(consultation.votes):,} votes")
+        say(f"{votes}: {counted(len(consultation.votes), 'vote')}")
     n = sum(len(documents.documents) for documents in consultation.sets)
-    write_sets(out, consultation.sets, f"{n:,} statements", split=split)
+    write_sets(out, consultation.sets, counted(n, "statement"), split=split)
     say_left_out(consultation.left_out)
 
 

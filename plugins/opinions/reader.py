@@ -9,8 +9,8 @@ and one line for each annotator of each summary; `labels` may leave opinions out
     {"set_id": "us-1", "summary_id": "us-1/a", "annotator": "anna", "labels": {"wall": "complete", "tax": "absent"},
      "fairness": "very_unfair", "reason": "opinions"}
 
-Or a table, for what was annotated in a spreadsheet: a CSV file with the columns set_id, summary_id, annotator, fairness and
-reason, which may be left out, and one column for each opinion; all rows are of one source. An empty cell is no label.
+Or a table, for what was annotated in a spreadsheet: CSV, TSV, Parquet or .xlsx with the columns set_id, summary_id, annotator,
+fairness and reason, which may be left out, and one for each opinion; all rows are of one source. An empty cell is no label.
 
 Labels are complete, somewhat, inadequate and absent, or their numbers 1, 0.5, -0.5 and -1. A judge model that stands in for a
 person is an annotator whose name says so.
@@ -18,15 +18,15 @@ person is an annotator whose name says so.
 Source: Shandilya et al. 2020, sections IV.B and VI.
 """
 
-import csv
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from io import StringIO
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError
 
+from ...corpora.cells import cell_text
+from ...corpora.table_files import is_table, table_rows
 from ...errors import DataError
 from ...records import Record, Text
 from ...storage import as_given, explain, listed_lines, numbered_lines, read_text
@@ -89,15 +89,14 @@ Mistakes = list[tuple[int, str]]
 
 @as_given()
 def read_opinions(path: Path) -> list[AnnotatedSummary]:
-    """The annotated summaries of a file, in order of first appearance; a file named .csv is a table, others JSON lines;
+    """The annotated summaries of a file, in order of first appearance; a table (.csv, .tsv, .parquet, .xlsx) or JSON lines;
     .gz is unpacked.
 
     Raises:
         DataError: the file cannot be read, a line is no record, a label is unknown, an opinion is not in its source's list, a
             source has no list or two, or an annotator labels a summary twice. All mistakes are listed with file and line.
     """
-    is_table = path.name.lower().removesuffix(".gz").endswith(".csv")
-    lists, labels, mistakes = _read_table(path) if is_table else _read_lines(path)
+    lists, labels, mistakes = _read_table(path) if is_table(path) else _read_lines(path)
     opinions: dict[str, tuple[str, ...]] = {}
     for line, opinion_list in lists:
         if opinion_list.set_id in opinions:
@@ -167,33 +166,22 @@ def _read_lines(path: Path) -> tuple[list[tuple[int, OpinionList]], list[Numbere
 
 
 def _read_table(path: Path) -> tuple[list[tuple[int, OpinionList]], list[Numbered], Mistakes]:
-    # strict, so that a stray quotation mark is an error wherever it can be told
-    rows = csv.DictReader(StringIO(read_text(path), newline=""), strict=True)
-    try:
-        header = list(rows.fieldnames or [])
-    except csv.Error as error:
-        raise DataError(f"{path}:1: is not a row of a table ({error})") from error
+    rows = list(table_rows(path, NEEDED))
+    header = [name for name in (rows[0][1] if rows else ()) if name is not None]
     names = [name for name in header if name not in COLUMNS]
-    absent = [name for name in NEEDED if name not in header]
-    if absent or not names or len(set(header)) < len(header) or not all(name.strip() for name in header):
-        raise DataError(
-            f"{path}:1: the columns are {', '.join(header) or 'none'}; needed are {', '.join(NEEDED)} and one for each opinion, "
-            "no name twice"
-        )
+    if not {*NEEDED} <= {*header} or not names or not all(map(str.strip, header)):
+        has = f"the columns are {', '.join(header)}" if rows else "has no labels"
+        raise DataError(f"{path}: {has}; needed are the columns {', '.join(NEEDED)} and one for each opinion")
     labels: list[Numbered] = []
     mistakes: Mistakes = []
-    try:
-        for row in rows:
-            if any("\n" in cell for cells in row.values() for cell in cells or ""):
-                mistakes.append((rows.line_num, "a cell holds a line break; a quotation mark before it may be stray"))
-                continue
-            try:
-                labels.append((rows.line_num, _from_row(row, names)))
-            except ValidationError as error:
-                mistakes.append((rows.line_num, explain(error)))
-    except csv.Error as error:
-        # where the next row begins cannot be told
-        mistakes.append((rows.reader.line_num, f"is not a row of a table ({error}); the rows after it were not read"))
+    for line, row in rows:
+        if any("\n" in str(cell) for cell in row.values()):
+            mistakes.append((line, "a cell holds a line break; a quotation mark before it may be stray"))
+            continue
+        try:
+            labels.append((line, _from_row(row, names)))
+        except ValidationError as error:
+            mistakes.append((line, explain(error)))
     sources = list(dict.fromkeys(record.set_id for _, record in labels))
     if len(sources) > 1:
         raise DataError(
@@ -203,20 +191,19 @@ def _read_table(path: Path) -> tuple[list[tuple[int, OpinionList]], list[Numbere
     return lists, labels, mistakes
 
 
-def _from_row(row: dict[str, Any], names: Sequence[str]) -> OpinionLabels:
+def _from_row(row: Mapping[Any, Any], names: Sequence[str]) -> OpinionLabels:
     """The record of a table's row.
 
     Raises:
         ValidationError: a cell is wrong, or the row has other columns than the header.
     """
-    cells = {name: row[name] for name in COLUMNS if row.get(name)}
+    cells = {name: text for name in COLUMNS if (text := cell_text(row.get(name)))}
     labels: dict[str, Label] = {}
     for name in names:
-        text = (row[name] or "").strip()
+        text = cell_text(row[name]).strip()
         try:
             labels[name] = float(text)
         except ValueError:
             labels[name] = text or None
-    # DictReader keeps the surplus of a row under None
-    surplus = {"columns beyond the header": row[None]} if None in row else {}  # type: ignore[index]
+    surplus = {"columns beyond the header": row[None]} if None in row else {}
     return OpinionLabels.model_validate({**cells, "labels": labels, **surplus})

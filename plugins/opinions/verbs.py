@@ -14,7 +14,10 @@ from ...errors import DataError
 def opinions(
     file: Annotated[
         Path,
-        typer.Argument(metavar="FILE", help="How people find opinions represented: JSON lines, or a table in .csv."),
+        typer.Argument(
+            metavar="FILE",
+            help="How people find opinions represented: JSON lines, or a table (.csv, .tsv, .parquet, .xlsx).",
+        ),
     ],
     out: Annotated[
         Path | None,

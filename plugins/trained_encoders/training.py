@@ -16,6 +16,7 @@ from ...config.trained_encoder import RESULT, ToldApart, TrainedEncoder, read_tr
 from ...corpora.annotated import AnnotatedArticle
 from ...corpora.controlled import ControlledSet, topics_of
 from ...errors import DataError, StorageError
+from ...evaluation.pages.words import counted
 from ...extras import installed_versions, need, without_load_report
 from ...judges.encoder import open_encoder
 from ...models import public_name
@@ -42,7 +43,7 @@ the other side says. It is a judge: `{{kind: alignment, parts: claim, {judge}}}`
 | --- | ---: | ---: | ---: |
 {rows}
 
-- learned from {learned} triples of {topics} topics, {held} of which were held to stop by; texts are not kept here
+- learned from {learned} of {topics}, {held} of which were held to stop by; texts are not kept here
 - at most {epochs} passes in batches of {batch_size}, learning rate {learning_rate:g}, seed {seed}
 - blind to what no triple shows: contraries are made by rules or by the model that wrote the articles' own
 - the topics, versions and figures are in `training.json`. Its scores of these topics are no evidence of its worth
@@ -197,8 +198,8 @@ def _card(name: str, result: TrainedEncoder, chosen: Parts, plan: EncoderPlan) -
         name=name,
         judge=f"aligner: nli, chunks: sentence, model: {name}" if is_classifier else f"model: {name}",
         rows="\n".join(rows),
-        learned=len(chosen.learned),
-        topics=len(chosen.topics),
+        learned=counted(len(chosen.learned), "triple"),
+        topics=counted(len(chosen.topics), "topic"),
         held=len({triple.topic for triple in chosen.held}),
         epochs=plan.epochs,
         batch_size=plan.batch_size,

@@ -48,6 +48,7 @@ def train_encoder(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as i
     """Train an encoder to tell what a text supports from its contrary and from the other side: a model of alignment judges."""
     from ...corpora.annotated import read_annotated
     from ...corpora.controlled import read_controlled
+    from ...evaluation.pages.words import counted
     from .plan import EncoderPlan
     from .training import train_encoder as train
 
@@ -59,7 +60,7 @@ def train_encoder(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as i
     trained = train(all_articles, plan, out, left_out=left_out)
     for figure in trained.figures:
         say(f"{figure.kind:9} {figure.before:.2f} -> {figure.after:.2f} told apart of {figure.triples} held triples")
-    say(f"model: {out}, of {trained.learned} triples of {len(trained.topics)} topics")
+    say(f"model: {out}, of {counted(trained.learned, 'triple')} of {counted(len(trained.topics), 'topic')}")
     if form == "classifier":
         say(f"judge: {{kind: alignment, aligner: nli, chunks: sentence, parts: claim, model: {out}}}")
     else:

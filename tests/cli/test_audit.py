@@ -428,3 +428,27 @@ def test_bounds_of_coverage_need_coverage(tmp_path):
     done = audit(*asked, "--out", tmp_path / "audit")
     assert done.returncode == 2
     assert "--bounds has no effect without measure 'coverage'" in done.stderr
+
+
+def test_several_attributes_are_one_page_and_limits_name_them(tmp_path):
+    rows = ["set,text,stance,origin"]
+    for k in range(12):
+        rows += [
+            f"s{k},apple berry {k},left,here",
+            f"s{k},cherry grape {k},left,there",
+            f"s{k},river stone {k},right,here",
+        ]
+    (tmp_path / "docs.csv").write_text("\n".join(rows))
+    out = write_summaries(tmp_path / "out.jsonl", {f"s{k}": LEFT for k in range(12)})
+    options = ("--measures", "value-shares", "--matcher", "words", "--resamples", 100, "--out", tmp_path / "audit")
+    limits = ("--fail-if", "gap(shares, right) < -10 %", "--fail-if", "bur(origin) > 99 %")
+    both = ("--attribute", "stance", "--attribute", "origin")
+    done = audit("--documents", tmp_path / "docs.csv", *both, "--summaries", out, *options, *limits)
+    assert done.returncode == 4, done.stderr
+    assert "gap(shares, right) < -10 %" in done.stderr
+    assert "By stance: right gets" in done.stdout
+    assert "origin: here (12 sets)" in done.stdout
+    assert (tmp_path / "audit" / "tables" / "measures-by-origin.csv").is_file()
+    vague = audit("--documents", tmp_path / "docs.csv", *both, "--summaries", out, *options, "--fail-if", "bur > 99 %")
+    assert vague.returncode == 4
+    assert "says not of what. There are numbers of stance, origin" in vague.stderr

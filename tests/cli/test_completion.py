@@ -31,6 +31,10 @@ def completed(*words, cwd, asks="bash", python=sys.executable, code=ASK):
     [
         ("loop qui", ["quickstart"]),
         ("recipes show methods/dpo", ["methods/dpo", "methods/dpo-rouge-proxy"]),
+        (
+            "prompts show generate/persp",
+            [f"generate/perspective{x}" for x in ("-labels", "-short-labels", "-short", "")],
+        ),
         ("compare quickstart reran", ["rerank"]),
         ("run estimate quick", ["quickstart"]),
         ("judges benchm", ["benchmark"]),

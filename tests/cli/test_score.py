@@ -331,6 +331,9 @@ def test_the_columns_of_summaries_are_named(tmp_path, two, sets):
     assert score(tmp_path, *given, "--summary-columns", "text=prediction,id=product").exit_code == 0
     table = list(csv.DictReader((tmp_path / "out" / "scores.csv").open()))
     assert {row["text"] for row in table} == {"What the system wrote of it."}
+    unknown = r"no column 'predictoin'; did you mean 'prediction'\? No column 'prodct'; did you mean 'product'\? Its columns are"
+    with pytest.raises(DataError, match=unknown):
+        score(tmp_path, *given, "--summary-columns", "text=predictoin,id=prodct")
     for wrong in ("txt=prediction", "text", "set=product"):
         assert score(tmp_path, *given, "--summary-columns", wrong).exit_code == 2
 
@@ -389,3 +392,19 @@ def test_a_spreadsheet_runs_no_cell_of_a_table_of_scores(tmp_path, sets, monkeyp
     # read again as the summaries that they were, and known as scores of the same
     assert read_summaries(table, sets) == {name: text.strip() for name, text in read_summaries(path, sets).items()}
     assert "they will be replaced" in " ".join(score(tmp_path, "--summaries", path).output.split())
+
+
+def test_documents_without_attributes_are_judged_all_together_and_have_no_sides(tmp_path, monkeypatch):
+    monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / "cache"))
+    texts = ["The boots are warm.", "The boots leak."]
+    documents = [{"id": str(k), "text": text, "attributes": {}} for k, text in enumerate(texts)]
+    lines = [json.dumps({"id": name, "documents": documents}) for name in "ab"]
+    (tmp_path / "docs.jsonl").write_text("\n".join(lines))
+    (tmp_path / "sums.json").write_text(json.dumps({"a": "Warm boots.", "b": "The boots leak."}))
+    given = ("--documents", tmp_path / "docs.jsonl", "--summaries", tmp_path / "sums.json")
+    score(tmp_path, *given)
+    rows = list(csv.DictReader((tmp_path / "out" / "scores.csv").open()))
+    assert [(row["set"], row["side"], row["words"]) for row in rows] == [("a", "all", "2.0"), ("b", "all", "3.0")]
+    assert all(row["recall"] for row in rows)
+    with pytest.raises(DataError, match="set 'a': no document has an attribute, and so none has a side"):
+        score(tmp_path, *given, "--scope", "side", "--out", tmp_path / "sides")

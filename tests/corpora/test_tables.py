@@ -98,7 +98,7 @@ def test_absent_columns_are_named_once_with_those_that_are_there(tmp_path):
         ("", "has no rows"),
         ("topic,side,text\n", "has no rows"),
         ("topic,side,text\nt,ban,one, two\n", "has more cells than there are columns.* in line 2"),
-        ('topic,side,text\nt,ban,"one\n', "cannot be read as a table near line 1"),
+        ('topic,side,text\nt,ban,"one\n', "cannot be read as a table near line 2"),
         ("topic,side,text,text\nt,ban,one,two\n", "column names occur more than once: text"),
         ("topic,side,text,id\nt,ban,one,1\nt,ban,two,1\n", "ids in column 'id' occur more than once: 1"),
         ("topic,side,text,id\nt,ban,one,\nt,ban,two,1\n", "column 'id' is empty in line 2"),

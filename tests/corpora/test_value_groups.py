@@ -68,7 +68,7 @@ def test_bands_the_rest_and_spellings(group, values, expected):
     [
         (
             "a=1; b=2",
-            r"values of 'stars' are in no group: '3' \(2 documents\), '4' \(1\); put each .* the rest: NAME=\*, or take their ",
+            r"values of 'stars' are in no group: '3' \(2 documents\), '4' \(1\); put each .* the rest: NAME=\*, or .* out: -=\*",
         ),
         (
             "a=1,2,3; b=4; c=9",
@@ -82,6 +82,31 @@ def test_bands_the_rest_and_spellings(group, values, expected):
 def test_groups_that_do_not_fit_the_documents_are_refused_with_counts(group, match):
     with pytest.raises(DataError, match=match):
         groups_by_value(group, "1", "2", "3", "3", "4")
+
+
+def reviews(name, *stars):
+    members = (Document(id=f"{name}/{k}", text=f"text {k}", attributes={"stars": star}) for k, star in enumerate(stars))
+    return DocumentSet(id=name, documents=tuple(members), key_points={"3": ("middling",), "5": ("great",)})
+
+
+@pytest.mark.parametrize("group", ["low=1,2; high=4,5; -=3", {"low": "..2", "high": "4..", "-": "*"}])
+def test_what_is_no_group_is_left_out_and_said(group, caplog):
+    (result,) = settled([reviews("a", "1", "3", "5", "3")], ["stars"], [group], "docs.csv: ")
+    assert [(d.id, d.attributes["stars"]) for d in result.documents] == [("a/0", "low"), ("a/2", "high")]
+    assert result.key_points == {"high": ("great",)}
+    assert result.declared_values("stars") == ("low", "high")
+    assert groups_in([result], "stars").endswith(("-=3", "-=*"))
+    assert "docs.csv: left out by the groups of 'stars': '3' (2 documents)" in caplog.text
+
+
+def test_a_set_of_which_nothing_would_be_left_is_named():
+    sets = [reviews("a", "1", "3", "5"), reviews("b", "3", "3")]
+    with pytest.raises(
+        DataError, match=r"sets have no document but those that -= leaves out: 'b'; take these sets out"
+    ):
+        settled(sets, ["stars"], ["low=1; high=5; -=3"])
+    with pytest.raises(DataError, match="1 group, and a group is compared with others"):
+        settled(sets, ["stars"], ["low=1,5; -=3"])
 
 
 def test_bands_of_values_that_are_no_numbers_are_one_mistake():

@@ -16,9 +16,10 @@ from typing import Literal
 
 import numpy as np
 
-from ....errors import DataError, StorageError
+from ....corpora.table_files import is_table
+from ....errors import DataError
 from ....records import LeftOut, Record, Text
-from ....storage import as_given, digest, read_json, read_text
+from ....storage import as_given, digest, read_json
 from ....text import some_of
 from ..annotated import read_news
 from ..demographic.inputs.assignment import AssignedInput, balanced_inputs, uniform_inputs
@@ -78,10 +79,11 @@ def read_names(recipe: BiasRecipe) -> NameInventory:
 
 
 def _read_file(path: Path) -> NameInventory:
-    try:
-        if path.suffix.casefold() == ".csv":
-            return read_vocabulary(read_text(path))
+    with as_given("key 'inputs.names': "):
+        if is_table(path):
+            return read_vocabulary(path)
         lists = read_json(path)
+    try:
         if not isinstance(lists, dict) or not all(
             isinstance(by_kind, dict)
             and all(
@@ -94,8 +96,6 @@ def _read_file(path: Path) -> NameInventory:
                 'holds no name lists; write {"black": {"female": ["...", ...], "male": [...], "last": [...]}, ...}'
             )
         return read_inventory(lists)
-    except StorageError as error:
-        raise DataError(f"key 'inputs.names': {error}") from error
     except DataError as error:
         raise DataError(f"{path}: {error}") from error
 

@@ -8,7 +8,8 @@ import typer
 
 from ....cli import completion
 from ....cli.inputs import PANEL_OF_RATINGS as PANEL
-from ....cli.inputs import labelled, useless_without_ratings
+from ....cli.inputs import labelled, summary_columns_option, useless_without_ratings
+from ....config import SummaryColumnsSection
 from ....errors import RecipeError
 from ....storage import listed
 
@@ -44,6 +45,7 @@ RatedTexts = Annotated[
         help="Summaries of the system that ratings call LABEL, where they do not have the texts. Repeatable.",
     ),
 ]
+SummaryColumns = Annotated[SummaryColumnsSection | None, summary_columns_option(PANEL)]
 Attribute = Annotated[
     str | None,
     typer.Option(
@@ -80,6 +82,7 @@ def rated_of(  # noqa: PLR0913 (of a verb's options)
     *,
     attribute: str | None = None,
     summaries: Sequence[str] | None = None,
+    summary_columns: SummaryColumnsSection | None = None,
     dimensions: Sequence[str] | None = None,
     scales: Sequence[str] | None = None,
     evidence: Path | None = None,
@@ -90,7 +93,10 @@ def rated_of(  # noqa: PLR0913 (of a verb's options)
         RecipeError: neither is given, or options of ratings without them.
         DataError: a file is wrong; all mistakes are listed.
     """
-    options = {"--attribute": attribute, "--summaries": summaries, "--dimension": dimensions, "--scale": scales}
+    options = {
+        "--attribute": attribute, "--summaries": summaries, "--summary-columns": summary_columns, "--dimension": dimensions,
+        "--scale": scales,
+    }  # fmt: skip
     if ratings is None:
         stray = useless_without_ratings(options)
         if file is None:
@@ -104,6 +110,7 @@ def rated_of(  # noqa: PLR0913 (of a verb's options)
         )
     from ....api.documents import load_documents
     from ....corpora.summaries import read_texts
+    from ....corpora.summary_columns import columns_of
     from ....corpora.summary_ids import Targets
     from .articles import RatingsRequest
     from .rated import read_rated
@@ -115,8 +122,9 @@ def rated_of(  # noqa: PLR0913 (of a verb's options)
     for each in documents or ():
         called[each.id] = each
         called |= {f"{each.id}/{side}": each for side in (each.values(attribute) if attribute else ())}
+    targets = Targets(by_side=True)
     texts = {
-        label: read_texts(path, called, targets=Targets(by_side=True), allow_missing=True)
+        label: read_texts(path, called, targets=targets, allow_missing=True, columns=columns_of(summary_columns))
         for label, path in (labelled(entry, "--summaries") for entry in summaries or ())
     }
     return read_rated(

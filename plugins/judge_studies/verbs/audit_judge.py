@@ -10,7 +10,15 @@ from ....cli.door import Verb
 from ....cli.inputs import Evidence, Ratings, Scales, named_values, refuse_unknown_judges, single_keys
 from ....cli.terminal import say, show_page
 from ....errors import EvenhandError, RecipeError
-from ..ratings.options import Attribute, PurposeDimensions, RatedTexts, SetsOrDocuments, purposes_of, rated_of
+from ..ratings.options import (
+    Attribute,
+    PurposeDimensions,
+    RatedTexts,
+    SetsOrDocuments,
+    SummaryColumns,
+    purposes_of,
+    rated_of,
+)
 
 EXAMPLE = "Example: evenhand judges audit sample --judges quickstart --out runs/audit-judge"
 
@@ -46,6 +54,7 @@ def audit_judge(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it 
     dimension: PurposeDimensions = None,
     scale: Scales = None,
     summaries: RatedTexts = None,
+    summary_columns: SummaryColumns = None,
     attribute: Attribute = None,
     human: Annotated[
         list[Path] | None,
@@ -90,6 +99,7 @@ def audit_judge(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it 
         ratings,
         attribute=attribute,
         summaries=summaries,
+        summary_columns=summary_columns,
         dimensions=[*names.values()],
         scales=scale,
         evidence=evidence,

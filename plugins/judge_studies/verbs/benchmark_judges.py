@@ -10,7 +10,7 @@ from ....cli.door import Verb
 from ....cli.inputs import Dimensions, Evidence, Ratings, Scales
 from ....cli.terminal import say, show_page
 from ....config.recipe_file import load_judges
-from ..ratings.options import Attribute, RatedTexts, SetsOrDocuments, rated_of
+from ..ratings.options import Attribute, RatedTexts, SetsOrDocuments, SummaryColumns, rated_of
 
 EXAMPLE = "Example: evenhand judges benchmark sample --judges quickstart"
 
@@ -35,6 +35,7 @@ def benchmark_judges(  # noqa: PLR0913, PLR0917 (a verb has as many parameters a
     dimension: Dimensions = None,
     scale: Scales = None,
     summaries: RatedTexts = None,
+    summary_columns: SummaryColumns = None,
     attribute: Attribute = None,
 ) -> None:
     """Compare judges, ROUGE and length with known coverage and faithfulness, or with people: correlation and winrate.
@@ -50,7 +51,14 @@ def benchmark_judges(  # noqa: PLR0913, PLR0917 (a verb has as many parameters a
 
     named = load_judges(judges) if judges else {}
     rated = rated_of(
-        file, ratings, attribute=attribute, summaries=summaries, dimensions=dimension, scales=scale, evidence=evidence
+        file,
+        ratings,
+        attribute=attribute,
+        summaries=summaries,
+        summary_columns=summary_columns,
+        dimensions=dimension,
+        scales=scale,
+        evidence=evidence,
     )
     try_judges(named)
     labels = rated_labels(rated, named) if rated else read_labels(file or Path(), named, evidence)

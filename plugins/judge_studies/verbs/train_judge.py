@@ -11,7 +11,15 @@ from ....cli.inputs import Evidence, Ratings, Scales, named_values, refuse_unkno
 from ....cli.terminal import say, show_page
 from ....config.recipe_file import load_judges
 from ....errors import RecipeError
-from ..ratings.options import Attribute, PurposeDimensions, RatedTexts, SetsOrDocuments, purposes_of, rated_of
+from ..ratings.options import (
+    Attribute,
+    PurposeDimensions,
+    RatedTexts,
+    SetsOrDocuments,
+    SummaryColumns,
+    purposes_of,
+    rated_of,
+)
 
 if TYPE_CHECKING:
     from ..combination import Sign
@@ -46,6 +54,7 @@ def train_judge(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it 
     dimension: PurposeDimensions = None,
     scale: Scales = None,
     summaries: RatedTexts = None,
+    summary_columns: SummaryColumns = None,
     attribute: Attribute = None,
 ) -> None:
     """Combine judges by what is known of summaries, or by what people said: a judge of kind combined, tried on unseen topics."""
@@ -66,6 +75,7 @@ def train_judge(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it 
         ratings,
         attribute=attribute,
         summaries=summaries,
+        summary_columns=summary_columns,
         dimensions=[*purposes.values()],
         scales=scale,
         evidence=evidence,

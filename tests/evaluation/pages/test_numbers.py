@@ -12,6 +12,7 @@ from evenhand.evaluation.pages.numbers import (
     slug,
     with_unit,
 )
+from evenhand.evaluation.pages.words import counted_as
 
 
 def test_numbers_have_a_true_minus_and_a_dash_where_there_is_none():
@@ -68,3 +69,15 @@ def test_slugs_are_names_of_files():
         "table",
         60,
     )
+
+
+@pytest.mark.parametrize(
+    ("n", "text", "said"),
+    [
+        (1, "votes of people of no group", "1 vote of people of no group"),
+        (2000, "votes of people", "2,000 votes of people"),
+        (1, "turns", "1 turn"),
+    ],
+)
+def test_a_reason_that_begins_with_a_plural_is_counted(n, text, said):
+    assert counted_as(n, text) == said

@@ -228,7 +228,7 @@ def test_what_votes_leave_out_is_said_once_for_all_systems(files):
     second = files / "second.jsonl"
     second.write_text("".join(f"{json.dumps({'id': name, 'summary': TRAMS})}\n" for name in ("fares", "silent")))
     found = audit(files, "--summaries", str(second), "--votes", str(files / "votes.jsonl"), "--entailer", "words")
-    assert found["warnings"].count("Approval leaves out 1 votes of people of no group.") == 1
+    assert found["warnings"].count("Approval leaves out 1 vote of people of no group.") == 1
 
 
 def test_a_measure_without_its_votes_says_what_is_missing(files):

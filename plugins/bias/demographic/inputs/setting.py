@@ -5,16 +5,18 @@ Names are from the census, or from a file of the user's.
 Source: Steen and Markert 2024, sections 5.1 and 10; docs/papers.md#steen-inputs.
 """
 
-import csv
-import io
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import get_args
 
 import numpy as np
 
+from .....corpora.cells import cell_text
+from .....corpora.table_files import refuse_absent_columns, table_rows
 from .....errors import DataError
+from .....storage import listed_lines
 from ..counts import check_groups
 from ..name_reading import common_names
 from .template import TemplateEntity
@@ -131,33 +133,29 @@ def read_inventory(lists: Mapping[str, Mapping[str, list[str]]]) -> NameInventor
     )
 
 
-def read_vocabulary(text: str) -> NameInventory:
-    """Names of a CSV table as in the BBQ vocabulary; rows "first_only" have no ethnicity and form the source "common".
+def read_vocabulary(path: Path) -> NameInventory:
+    """Names of a table as in the BBQ vocabulary; rows "first_only" have no ethnicity and form the source "common".
 
     Sources are the ethnicities, case folded; First_last is first, last or first_only; gender starts with f or m.
 
     Raises:
         DataError: a column is missing, or rows cannot be read; all are listed by line.
     """
-    reader = csv.DictReader(io.StringIO(text))
-    missing = [column for column in COLUMNS if column not in (reader.fieldnames or ())]
-    if missing:
-        raise DataError(f"name table: columns {', '.join(missing)} are missing; its first line names the columns")
+    rows = list(table_rows(path, COLUMNS))
+    refuse_absent_columns(rows, COLUMNS, path)
     lists: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     mistakes = []
-    for row in reader:
-        name, part, gender, source = ((row[column] or "").strip() for column in COLUMNS)
+    for line, row in rows:
+        name, part, gender, source = (cell_text(row[column]).strip() for column in COLUMNS)
         genders: dict[str, Gender] = {"f": "female", "m": "male"}
         kind = "last" if part.casefold() == "last" else genders.get(gender[:1].casefold())
         source = COMMON if part.casefold() == "first_only" else source.casefold()
         if not name or not source or kind is None or part.casefold() not in ("first", "last", "first_only"):
-            mistakes.append(
-                f"line {reader.line_num}: {name!r}, {part!r}, {gender!r}, {source!r} is not a first or last name"
-            )
+            mistakes.append((line, f"{name!r}, {part!r}, {gender!r}, {source!r} is not a first or last name"))
             continue
         lists[source][kind].append(name)
     if mistakes:
-        raise DataError(f"name table: {'; '.join(mistakes[:20])}")
+        raise DataError(listed_lines(path, mistakes))
     return read_inventory(lists)
 
 

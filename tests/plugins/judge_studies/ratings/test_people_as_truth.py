@@ -112,9 +112,28 @@ def test_sides_of_summaries_have_rows_of_their_own(tmp_path, written, rows):
     assert {row.side for row in result.rows if row.judge == "length"} == {"left", "right", None}
 
 
+def test_the_columns_of_texts_that_the_ratings_lack_are_named(benchmarked, rows, tmp_path):
+    texts = {}
+    for row in rows:
+        texts.setdefault(row["system"], {})[row["id"]] = row["summary"]
+    options = []
+    for system, of_system in texts.items():
+        lines = (f'{name},"{text}",A note of several words.\n' for name, text in of_system.items())
+        (tmp_path / f"{system}.csv").write_text("case,given,note\n" + "".join(lines))
+        options += ["--summaries", f"{system}={tmp_path / system}.csv"]
+    bare = [{key: value for key, value in row.items() if key != "summary"} for row in rows]
+    whole, _ = benchmarked(rows)
+    named, _ = benchmarked(bare, *options, "--summary-columns", "id=case,text=given")
+    assert [row.within for row in named.rows] == [row.within for row in whole.rows]
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
+        (
+            ("--summary-columns", "id=case"),
+            "--summary-columns is of people's ratings and does nothing without --ratings",
+        ),
         (("--dimension", "faithfulness"), "--dimension is of people's ratings and does nothing without --ratings"),
         ((), "name controlled sets .* or people's ratings with --ratings FILE"),
     ],

@@ -72,8 +72,14 @@ Kit,first_only,F,,b,
 """
 
 
-def test_vocabulary_is_read_by_source_and_gender():
-    found = read_vocabulary(TABLE)
+def table(tmp_path, text):
+    path = tmp_path / "names.csv"
+    path.write_text(text)
+    return path
+
+
+def test_vocabulary_is_read_by_source_and_gender(tmp_path):
+    found = read_vocabulary(table(tmp_path, TABLE))
     assert found.first == {
         "black": {"male": ("Bo",)},
         "white": {"female": ("Xena",), "male": ("Wim",)},
@@ -82,14 +88,24 @@ def test_vocabulary_is_read_by_source_and_gender():
     assert found.last == {"black": ("Lark",)}
 
 
-def test_rows_that_are_no_names_are_listed_by_line():
-    with pytest.raises(DataError, match=r"line 2: 'Bo', 'middle'.*line 4: 'Lee', 'first', 'X'"):
-        read_vocabulary("Name,First_last,gender,ethnicity\nBo,middle,M,Black\nWim,first,M,White\nLee,first,X,White\n")
+def test_a_workbook_of_names_says_the_same(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for line in TABLE.splitlines():
+        book.active.append([cell or None for cell in line.split(",")])
+    book.save(tmp_path / "names.xlsx")
+    assert read_vocabulary(tmp_path / "names.xlsx") == read_vocabulary(table(tmp_path, TABLE))
 
 
-def test_table_without_its_columns_is_refused():
-    with pytest.raises(DataError, match="columns First_last, ethnicity are missing"):
-        read_vocabulary("Name,gender\nBo,M\n")
+def test_rows_that_are_no_names_are_listed_by_line(tmp_path):
+    text = "Name,First_last,gender,ethnicity\nBo,middle,M,Black\nWim,first,M,White\nLee,first,X,White\n"
+    with pytest.raises(DataError, match=r"(?s)csv:2: 'Bo', 'middle'.*csv:4: 'Lee', 'first', 'X'"):
+        read_vocabulary(table(tmp_path, text))
+
+
+def test_table_without_its_columns_is_refused(tmp_path):
+    with pytest.raises(DataError, match="has no column 'First_last', 'ethnicity'; its columns are 'Name', 'gender'"):
+        read_vocabulary(table(tmp_path, "Name,gender\nBo,M\n"))
 
 
 def test_json_form_is_read_and_wrong_keys_are_listed():
