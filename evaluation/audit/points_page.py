@@ -67,10 +67,10 @@ def points_text(audit: Audit) -> str:
     """How sure the title is, what was counted, and by what."""
     headlined, examples = _headlined(audit), _first_set(audit)
     p_value = _corrected(_points(headlined).gap, len(_by_set(audit)))
-    where = f" ({set_name(headlined)})" if audit.n_sets > 1 else ""
+    this_set = set_name(headlined) if audit.n_sets > 1 else "this set"
     counts = (f"{example.system} {_points(example).lead}" for example in examples[:MOST_SYSTEMS])
     return (
-        f"Groups differ as much{where} by as many texts at random in {percent(p_value, 1)} of draws, corrected. "
+        f"Of {this_set} alone: groups differ as much by as many texts at random in {percent(p_value, 1)} of draws, corrected. "
         f"{'; '.join(counts)}. {HOW_SURE}"
     )
 

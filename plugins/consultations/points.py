@@ -7,6 +7,7 @@ quoted beside that unit, which may deny it. A summary says few statements of man
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...evaluation.audit.kinds import GroupPoints, Points, Quote
 from ...evaluation.pages.words import counted
@@ -36,7 +37,8 @@ def points_of(table: VoteTable, answer: Approved, texts: Sequence[str], plan: Bo
     is_like = np.array([unit is not None for unit in answer.nearest])
     observed = _mean_over(table.rates[:, said])
     votable = np.flatnonzero(~np.isnan(table.rates).all(axis=0))
-    random = at_random(table.rates[:, votable], int(is_said.sum()), plan)  # (draws, groups)
+    times = np.unique(said, return_counts=True)[1]
+    random = at_random(table.rates[:, votable], times, plan)  # (draws, groups)
     lows, highs = percentiles(_mean_over(drawn_rates(table, said, plan)), plan.level)
     least, most = percentiles(random, plan.level)
     agrees, voted = table.count(1), table.count(1) + table.count(-1)
@@ -62,18 +64,18 @@ def points_of(table: VoteTable, answer: Approved, texts: Sequence[str], plan: Bo
     return Points(gap=gap, lead=_lead(answer, int(is_said.sum()), len(votable)), groups=groups)
 
 
-def at_random(rates: Floats, n: int, plan: Bootstrap) -> Floats:
-    """Approval by each group of `n` statements, taken at random again and again, (draws, groups); nan where none has a vote.
+def at_random(rates: Floats, times: NDArray[np.intp], plan: Bootstrap) -> Floats:
+    """Approval by each group of statements taken at random again and again, (draws, groups); nan where none has a vote.
 
     Args:
         rates: of each statement by each group, (groups, statements), each with a vote of some group.
-        n: at most all statements.
+        times: how often each of those taken is said, (statements taken,).
         plan: number of draws, and their seed.
     """
     generator = np.random.default_rng(plan.seed)
-    selections = np.zeros((plan.resamples, rates.shape[1]), dtype=bool)
+    selections = np.zeros((plan.resamples, rates.shape[1]))
     for row in selections:
-        row[generator.choice(len(row), n, replace=False)] = True
+        row[generator.choice(len(row), len(times), replace=False)] = times
     return approval(selections, rates)
 
 

@@ -5,8 +5,8 @@ Read as i.AI's ThemeFinder 0.8.2 has them (i-dot-ai/themefinder at 09918eb): `in
 `themes.json`, `mapping.jsonl` and, where positions were told, `sentiment.jsonl`; of several dates the last one of a question
 counts. An id is `response_id`, or `themefinder_id` beside a `text` where `setup_consultation.py` wrote the responses.
 
-A question is a set. A response mostly has several themes: for each it has an attribute, which is its stance to it, `named` without
-a stance, `not named`, or `not asked` of a theme of another question; `position`; and one for each question on people themselves.
+A question is a set. A response mostly has several themes: for each theme it has an attribute, its stance to it, `named` without a
+stance, `not named`, or `not asked` where the theme is another question's. `position` is one, too, and so are answers on people.
 """
 
 from collections import Counter
@@ -40,7 +40,7 @@ class _Line(Record):
     response_id: Text = Field(validation_alias=AliasChoices("response_id", "themefinder_id"))
 
 
-class Response(_Line):
+class FreeText(_Line):
     """What somebody wrote."""
 
     response: str = Field(validation_alias=AliasChoices("response", "text"))
@@ -125,7 +125,7 @@ def _question(folder: Path, part: Path, people: Mapping[str, Respondent], left_o
         positions = _by_response(result / "sentiment.jsonl", ResponsePosition)
     asked = sorted({question for person in people.values() for question in person.demographic_data})
     documents = []
-    for name, response in _by_response(part / "responses.jsonl", Response).items():
+    for name, response in _by_response(part / "responses.jsonl", FreeText).items():
         if response.response.strip() in ("", NOT_PROVIDED):
             left_out["responses without a text"] += 1
             continue

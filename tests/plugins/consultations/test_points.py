@@ -92,11 +92,18 @@ def test_a_statement_with_few_votes_is_no_point():
 
 def test_texts_at_random_have_on_average_the_approval_of_all():
     rates = table().rates
-    draws = at_random(rates, 2, Bootstrap(resamples=4000, seed=3))
+    two, all_four = np.ones(2), np.ones(4)
+    draws = at_random(rates, two, Bootstrap(resamples=4000, seed=3))
     assert draws.mean(axis=0) == pytest.approx(rates.mean(axis=1), abs=0.02)
     # of all statements there is one selection
-    assert at_random(rates, 4, DRAWS).std(axis=0).max() < 1e-9
-    assert np.array_equal(at_random(rates, 2, DRAWS), at_random(rates, 2, DRAWS))
+    assert at_random(rates, all_four, DRAWS).std(axis=0).max() < 1e-9
+    assert np.array_equal(at_random(rates, two, DRAWS), at_random(rates, two, DRAWS))
+
+
+def test_what_is_said_twice_counts_twice_at_random_too():
+    # of two statements one is said three times: a group's approval is 3/4 of the one and 1/4 of the other
+    draws = at_random(np.array([[1.0, 0.0]]), np.array([3, 1]), DRAWS)
+    assert set(draws[:, 0]) == {0.25, 0.75}
 
 
 def test_p_is_one_where_everything_is_said_and_small_for_the_one_selection_of_many():
