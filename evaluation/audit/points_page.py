@@ -3,7 +3,7 @@
 With fewer sets than a verdict needs this is the audit's first page, since one consultation is a single set; else a part of it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ...number import Number
 from ...resampling import LEAST_SETS
@@ -36,8 +36,8 @@ from .examples_page import set_name
 from .families import MEASURES
 from .kinds import GroupPoints, Points, Quote
 
-# quotes of a group on the first page, and systems that are quoted there
-MOST_FIRST, MOST_SYSTEMS = 3, 2
+# on the first page: quotes of a group and characters of each, groups of a system, those that agree least, and systems
+MOST_QUOTES, MOST_LETTERS, MOST_GROUPS, MOST_SYSTEMS = 3, 300, 4, 2
 HOW_SURE = (
     "A sentence stands for the text that it is likest, whether it affirms or denies it: read before you conclude."
 )
@@ -67,7 +67,7 @@ def points_text(audit: Audit) -> str:
     """How sure the title is, what was counted, and by what."""
     headlined, examples = _headlined(audit), _first_set(audit)
     p_value = _corrected(_points(headlined).gap, len(_by_set(audit)))
-    this_set = set_name(headlined) if audit.n_sets > 1 else "this set"
+    this_set = headlined.set_id if audit.n_sets > 1 else "this set"
     counts = (f"{example.system} {_points(example).lead}" for example in examples[:MOST_SYSTEMS])
     return (
         f"Of {this_set} alone: groups differ as much by as many texts at random in {percent(p_value, 1)} of draws, corrected. "
@@ -87,7 +87,7 @@ def points_picture(audit: Audit) -> Picture:
     rows = tuple(
         PictureRow(
             name=name,
-            note=counted(of_group[0][1].n_people, "voter"),
+            note=f"{counted(of_group[0][1].n_people, 'voter')}, {_votes([each for _, each in of_group])}",
             lanes=tuple(
                 Lane(
                     example.system,
@@ -117,6 +117,13 @@ def points_picture(audit: Audit) -> Picture:
     )
 
 
+def _votes(groups: Sequence[GroupPoints]) -> str:
+    """How many votes the approval of summaries rests on: "12 votes", "12 to 40 votes"."""
+    n_votes = sorted(each.approval.n for each in groups)
+    fewest = f"{n_votes[0]:,} to " if n_votes[0] < n_votes[-1] else ""
+    return f"{fewest}{counted(n_votes[-1], 'vote')}"
+
+
 def first_quotes(audit: Audit) -> Iterator[Block]:
     """The first quotes of each group, of the set in which two groups think most differently of a summary."""
     for example in _first_set(audit)[:MOST_SYSTEMS]:
@@ -126,8 +133,10 @@ def first_quotes(audit: Audit) -> Iterator[Block]:
             lead="Texts that most of a group agree with and no sentence stands for, those first that it agrees with most "
             "beyond the other groups. The nearest sentence may say the same, or deny it.",
         )
-        for each in _points(example).groups:
-            yield from _quotes(each, MOST_FIRST)
+        groups = _points(example).groups
+        least = sorted(groups, key=lambda each: each.approval.value or 0.0)[:MOST_GROUPS]
+        for each in (each for each in groups if each in least):
+            yield from _quotes(each, MOST_QUOTES, MOST_LETTERS)
 
 
 def points_section(audit: Audit) -> Iterator[Block]:
@@ -138,6 +147,7 @@ def points_section(audit: Audit) -> Iterator[Block]:
     columns: Columns[GroupPoints] = {
         MEASURES[examples[0].family].page.groups or audit.attribute: _name,
         "voters": lambda each: count(each.n_people),
+        "votes": lambda each: count(each.approval.n),
         "agrees with": lambda each: NumberCell(each.approval.value, bounds(each.approval), 1, "%"),
         "of all texts": lambda each: NumberCell(each.of_all, None, 1, "%"),
         "of texts at random": lambda each: Text(
@@ -158,23 +168,32 @@ def points_section(audit: Audit) -> Iterator[Block]:
     yield table("who is missing", columns, groups)
     for name, example in by_summary.items():
         points = _points(example)
-        quotes = (block for each in points.groups for block in _quotes(each, len(each.quotes)))
+        quotes = (block for each in points.groups for block in _quotes(each))
         lead = Prose(f"{example.system} {points.lead}.", "lead")
         yield Details(f"What is not said by {name}", (lead, *quotes), is_example=True)
 
 
-def _quotes(each: GroupPoints, most: int) -> Iterator[Block]:
+def _quotes(each: GroupPoints, most: int | None = None, most_letters: int | None = None) -> Iterator[Block]:
     perhaps = f", and perhaps {each.n_perhaps:,} more" if each.n_perhaps else ""
     yield Heading(_name(each), 3, note=f"{each.n_said:,} of {counted(each.n_points, 'point')} said{perhaps}")
     if each.quotes:
-        yield Items(tuple(Prose(_said(quote), head=f"{quote.note}:") for quote in each.quotes[:most]))
+        quotes = (Prose(_words_of(quote, most_letters), head=f"{quote.note}:") for quote in each.quotes[:most])
+        yield Items(tuple(quotes))
     else:
-        yield Prose("No point of it is left out." if each.n_points else "There is no text that most of it agree with.")
+        yield Prose(
+            "All of them are said."
+            if each.n_points
+            else "There is no text that enough of it voted on and most agreed with."
+        )
 
 
-def _said(quote: Quote) -> str:
-    near = f" Nearest: \u201c{quote.perhaps}\u201d" if quote.perhaps else ""
-    return f"\u201c{quote.text}\u201d{near}"
+def _words_of(quote: Quote, most_letters: int | None) -> str:
+    """The text, and what is nearest to it in the summary."""
+    text, nearest = (
+        words if most_letters is None or len(words) <= most_letters else f"{words[:most_letters].rstrip()} \u2026"
+        for words in (quote.text, quote.perhaps)
+    )
+    return f"\u201c{text}\u201d" + (f" Nearest: \u201c{nearest}\u201d" if nearest else "")
 
 
 def _by_set(audit: Audit) -> list[AuditExample]:

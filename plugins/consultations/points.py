@@ -17,8 +17,8 @@ from ...resampling import NOISE, Bootstrap, defined, percentiles
 from .approval import LEAST_VOTERS, Bools, Floats, VoteTable, approval, drawn_rates
 from .said import Approved
 
-# statements that are quoted of each group, and other groups of which each quote says how many agree
-MOST_QUOTES, MOST_OTHERS = 10, 2
+# statements that are quoted of each group
+MOST_QUOTES = 10
 
 
 def points_of(table: VoteTable, answer: Approved, texts: Sequence[str], plan: Bootstrap) -> Points:
@@ -47,7 +47,7 @@ def points_of(table: VoteTable, answer: Approved, texts: Sequence[str], plan: Bo
         GroupPoints(
             approval=Number(
                 side=table.groups[k], value=float(observed[k]), low=defined(lows[k]), high=defined(highs[k]),
-                n=int(voted[k, said].sum()), p_value=_two_sided(random[:, k], observed[k]),
+                n=int(voted[k, is_said].sum()), p_value=_two_sided(random[:, k], observed[k]),
             ),
             of_all=float(_mean_over(table.rates)[k]),
             chance=(float(least[k]), float(most[k])),
@@ -99,15 +99,18 @@ def _quotes(
 ) -> tuple[Quote, ...]:
     """The statements first that the group agrees with most beyond the other groups."""
     agrees, voted = table.count(1), table.count(1) + table.count(-1)
-    others = [k for k in range(len(table.groups)) if k != group]
-    beyond = table.likely_rates[group] - table.likely_rates[others].mean(axis=0)
+    is_other = np.arange(len(table.groups)) != group
+    beyond = table.likely_rates[group] - table.likely_rates[is_other].mean(axis=0)
     order = np.argsort(-beyond, kind="stable")
+    name = "others" if is_other.sum() > 1 else table.groups[int(is_other.argmax())]
+    agrees_elsewhere, voted_elsewhere = (counts[is_other].sum(axis=0) for counts in (agrees, voted))
 
     def note(place: int) -> str:
-        of_others = [
-            f"{table.groups[k]}: {agrees[k, place]:.0f} of {voted[k, place]:.0f}" for k in others[:MOST_OTHERS]
-        ]
-        return "; ".join((f"{agrees[group, place]:.0f} of {voted[group, place]:.0f} agree", *of_others))
+        own = f"{agrees[group, place]:.0f} of {voted[group, place]:.0f} agree"
+        other = (
+            f"; {name}: {agrees_elsewhere[place]:.0f} of {voted_elsewhere[place]:.0f}" if voted_elsewhere[place] else ""
+        )
+        return f"{own}{other}"
 
     def quote(place: int) -> Quote:
         unit = answer.nearest[place]

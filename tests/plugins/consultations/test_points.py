@@ -24,7 +24,7 @@ FARES, TRAMS, NIGHT, CARS = (
 TEXTS = (FARES, TRAMS, NIGHT, CARS)
 # of five of the town and six of the country, how many agree with each; all others disagree
 AGREE = {"town": (5, 4, 2, 5), "country": (6, 1, 5, 0)}
-SIZES = {"town": 5, "country": 6}
+SIZES = {"town": 5, "country": 6, "harbour": 4}
 DRAWS = Bootstrap(resamples=400, seed=1)
 
 
@@ -121,9 +121,9 @@ def test_p_is_one_where_everything_is_said_and_small_for_the_one_selection_of_ma
     assert found.gap.p_value == pytest.approx(1 / 401)
 
 
-def audit(folder, n_sets, *more):
+def audit(folder, n_sets, *more, texts=TEXTS):
     names = [f"town {k}" for k in range(n_sets)]
-    documents = tuple(Document(id=str(k), text=text, attributes={"group": "ab"[k % 2]}) for k, text in enumerate(TEXTS))
+    documents = tuple(Document(id=str(k), text=text, attributes={"group": "ab"[k % 2]}) for k, text in enumerate(texts))
     votes = [
         StatementVote(set_id=name, document=str(k), voter=f"{group}{v}", group=group, vote=1 if v < n else -1)
         for name in names
@@ -170,3 +170,24 @@ def test_of_many_consultations_it_is_a_part_of_the_page(tmp_path):
     assert not found["title"].startswith("Country")
     assert "Who is missing from mine" in pages["index"] and "town 0" in pages["index"]
     assert len([each for each in found["examples"] if each.get("points")]) == 10
+
+
+def test_of_several_others_their_votes_are_told_together():
+    three = {"town": (5, 4, 2, 5), "country": (6, 1, 5, 0), "harbour": (0, 4, 0, 4)}
+    votes = table(three)
+    found = points_of(votes, answer(votes, 1), TEXTS, DRAWS)
+    (town,) = (each for each in found.groups if each.approval.side == "town")
+    # of cars: nobody of six, and all of four
+    assert {quote.text: quote.note for quote in town.quotes}[CARS] == "5 of 5 agree; others: 4 of 10"
+
+
+def test_what_is_said_twice_is_counted_once_among_votes():
+    by_group, _ = points(1, 1)
+    assert (by_group["town"].approval.n, by_group["town"].n_said) == (5, 1)
+
+
+def test_long_quotes_are_cut_on_the_first_page_alone(tmp_path):
+    long = "Trams, " * 60 + "please."
+    _, pages = audit(tmp_path, 1, texts=(FARES, TRAMS, long, CARS))
+    assert f"“{long[:300].rstrip()} …”" in pages["index"] and long not in pages["index"]
+    assert long in pages["details"]
