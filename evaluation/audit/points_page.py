@@ -51,10 +51,10 @@ def leads(audit: Audit) -> bool:
 def points_title(audit: Audit) -> str:
     """The groups that agree least and most with the summary that they think most differently of."""
     example = _headlined(audit)
-    ordered = sorted(_points(example).groups, key=lambda each: each.approval.value or 0.0)
-    least, most = ordered[0], ordered[-1]
-    first = f"{_name(least)} agrees with {percent(least.approval.value, 0)} of what {example.system} says"
-    return headline(f"{first}, {_name(most)} with {percent(most.approval.value, 0)}", first)
+    ordered = sorted(_points(example).groups, key=lambda view: view.approval.value or 0.0)
+    lowest, highest = ordered[0], ordered[-1]
+    first = f"{_name(lowest)} agrees with {percent(lowest.approval.value, 0)} of what {example.system} says"
+    return headline(f"{first}, {_name(highest)} with {percent(highest.approval.value, 0)}", first)
 
 
 def points_certainty(audit: Audit) -> str:
@@ -81,23 +81,23 @@ def points_picture(audit: Audit) -> Picture:
     rows_are = MEASURES[examples[0].family].page.groups or audit.attribute
     systems = [system.label for system in audit.systems]
     by_group = grouped(
-        ((example, each) for example in examples for each in _points(example).groups), lambda p: _name(p[1])
+        ((example, view) for example in examples for view in _points(example).groups), lambda pair: _name(pair[1])
     )
     n_lanes = sum(map(len, by_group.values()))
     rows = tuple(
         PictureRow(
             name=name,
-            note=f"{counted(of_group[0][1].n_people, 'voter')}, {_votes([each for _, each in of_group])}",
+            note=f"{counted(of_group[0][1].n_people, 'voter')}, {_votes([view for _, view in of_group])}",
             lanes=tuple(
                 Lane(
                     example.system,
-                    (Mark(each.approval, systems.index(example.system)),),
-                    is_clear=_corrected(each.approval, n_lanes) <= 1 - audit.bootstrap.level,
+                    (Mark(view.approval, systems.index(example.system)),),
+                    is_clear=_corrected(view.approval, n_lanes) <= 1 - audit.bootstrap.level,
                 )
-                for example, each in of_group
+                for example, view in of_group
             ),
             reference=(of_group[0][1].of_all,) * 2,
-            band=(min(each.chance[0] for _, each in of_group), max(each.chance[1] for _, each in of_group)),
+            band=(min(view.chance[0] for _, view in of_group), max(view.chance[1] for _, view in of_group)),
         )
         for name, of_group in by_group.items()
     )
@@ -119,7 +119,7 @@ def points_picture(audit: Audit) -> Picture:
 
 def _votes(groups: Sequence[GroupPoints]) -> str:
     """How many votes the approval of summaries rests on: "12 votes", "12 to 40 votes"."""
-    n_votes = sorted(each.approval.n for each in groups)
+    n_votes = sorted(view.approval.n for view in groups)
     fewest = f"{n_votes[0]:,} to " if n_votes[0] < n_votes[-1] else ""
     return f"{fewest}{counted(n_votes[-1], 'vote')}"
 
@@ -134,9 +134,9 @@ def first_quotes(audit: Audit) -> Iterator[Block]:
             "beyond the other groups. The nearest sentence may say the same, or deny it.",
         )
         groups = _points(example).groups
-        least = sorted(groups, key=lambda each: each.approval.value or 0.0)[:MOST_GROUPS]
-        for each in (each for each in groups if each in least):
-            yield from _quotes(each, MOST_QUOTES, MOST_LETTERS)
+        shown = sorted(groups, key=lambda view: view.approval.value or 0.0)[:MOST_GROUPS]
+        for view in (view for view in groups if view in shown):
+            yield from _quotes(view, MOST_QUOTES, MOST_LETTERS)
 
 
 def points_section(audit: Audit) -> Iterator[Block]:
@@ -146,16 +146,16 @@ def points_section(audit: Audit) -> Iterator[Block]:
         return
     columns: Columns[GroupPoints] = {
         MEASURES[examples[0].family].page.groups or audit.attribute: _name,
-        "voters": lambda each: count(each.n_people),
-        "votes": lambda each: count(each.approval.n),
-        "agrees with": lambda each: NumberCell(each.approval.value, bounds(each.approval), 1, "%"),
-        "of all texts": lambda each: NumberCell(each.of_all, None, 1, "%"),
-        "of texts at random": lambda each: Text(
-            interval(*each.chance, 1, "%"), f"p {NumberCell(each.approval.p_value, unit='p').shown}"
+        "voters": lambda view: count(view.n_people),
+        "votes": lambda view: count(view.approval.n),
+        "agrees with": lambda view: NumberCell(view.approval.value, bounds(view.approval), 1, "%"),
+        "of all texts": lambda view: NumberCell(view.of_all, None, 1, "%"),
+        "of texts at random": lambda view: Text(
+            interval(*view.chance, 1, "%"), f"p {NumberCell(view.approval.p_value, unit='p').shown}"
         ),
-        "points": lambda each: count(each.n_points),
-        "said": lambda each: count(each.n_said),
-        "perhaps": lambda each: count(each.n_perhaps),
+        "points": lambda view: count(view.n_points),
+        "said": lambda view: count(view.n_said),
+        "perhaps": lambda view: count(view.n_perhaps),
     }
     yield Heading(
         "Who is missing",
@@ -164,25 +164,25 @@ def points_section(audit: Audit) -> Iterator[Block]:
         f"that a sentence is like which stands for another text. p is not corrected. {HOW_SURE}",
     )
     by_summary = {f"{example.system}: {set_name(example)}": example for example in examples}
-    groups = [group(rows_of(_points(each).groups, columns), name) for name, each in by_summary.items()]
+    groups = [group(rows_of(_points(example).groups, columns), name) for name, example in by_summary.items()]
     yield table("who is missing", columns, groups)
     for name, example in by_summary.items():
         points = _points(example)
-        quotes = (block for each in points.groups for block in _quotes(each))
+        quotes = (block for view in points.groups for block in _quotes(view))
         lead = Prose(f"{example.system} {points.lead}.", "lead")
         yield Details(f"What is not said by {name}", (lead, *quotes), is_example=True)
 
 
-def _quotes(each: GroupPoints, most: int | None = None, most_letters: int | None = None) -> Iterator[Block]:
-    perhaps = f", and perhaps {each.n_perhaps:,} more" if each.n_perhaps else ""
-    yield Heading(_name(each), 3, note=f"{each.n_said:,} of {counted(each.n_points, 'point')} said{perhaps}")
-    if each.quotes:
-        quotes = (Prose(_words_of(quote, most_letters), head=f"{quote.note}:") for quote in each.quotes[:most])
+def _quotes(view: GroupPoints, most_quotes: int | None = None, most_letters: int | None = None) -> Iterator[Block]:
+    perhaps = f", and perhaps {view.n_perhaps:,} more" if view.n_perhaps else ""
+    yield Heading(_name(view), 3, note=f"{view.n_said:,} of {counted(view.n_points, 'point')} said{perhaps}")
+    if view.quotes:
+        quotes = (Prose(_words_of(quote, most_letters), head=f"{quote.note}:") for quote in view.quotes[:most_quotes])
         yield Items(tuple(quotes))
     else:
         yield Prose(
             "All of them are said."
-            if each.n_points
+            if view.n_points
             else "There is no text that enough of it voted on and most agreed with."
         )
 
@@ -203,7 +203,7 @@ def _by_set(audit: Audit) -> list[AuditExample]:
     for example in known:
         widest[example.set_id] = max(widest[example.set_id], _points(example).gap.size)
     systems = [system.label for system in audit.systems]
-    return sorted(known, key=lambda each: (-widest[each.set_id], each.set_id, systems.index(each.system)))
+    return sorted(known, key=lambda example: (-widest[example.set_id], example.set_id, systems.index(example.system)))
 
 
 def _first_set(audit: Audit) -> list[AuditExample]:
@@ -224,5 +224,5 @@ def _corrected(number: Number, n_tests: int) -> float:
     return min(1.0, n_tests * (number.p_value or 0.0))
 
 
-def _name(each: GroupPoints) -> str:
-    return each.approval.side or ""
+def _name(view: GroupPoints) -> str:
+    return view.approval.side or ""

@@ -32,15 +32,15 @@ def points_of(table: VoteTable, answer: Approved, texts: Sequence[str], plan: Bo
         texts: of the statements.
         plan: draws of voters and of statements, and the level.
     """
-    said = [place for place in answer.statements if place is not None]
-    is_said = np.isin(np.arange(len(texts)), said)
+    statements = [place for place in answer.statements if place is not None]
+    is_said = np.isin(np.arange(len(texts)), statements)
     is_like = np.array([unit is not None for unit in answer.nearest])
-    observed = _mean_over(table.rates[:, said])
+    observed = _mean_over(table.rates[:, statements])
     votable = np.flatnonzero(~np.isnan(table.rates).all(axis=0))
-    times = np.unique(said, return_counts=True)[1]
+    times = np.unique(statements, return_counts=True)[1]
     random = at_random(table.rates[:, votable], times, plan)  # (draws, groups)
-    lows, highs = percentiles(_mean_over(drawn_rates(table, said, plan)), plan.level)
-    least, most = percentiles(random, plan.level)
+    lows, highs = percentiles(_mean_over(drawn_rates(table, statements, plan)), plan.level)
+    random_lows, random_highs = percentiles(random, plan.level)
     agrees, voted = table.count(1), table.count(1) + table.count(-1)
     is_point = (voted >= LEAST_VOTERS) & (agrees > voted / 2)  # (groups, statements)
     groups = tuple(
@@ -50,7 +50,7 @@ def points_of(table: VoteTable, answer: Approved, texts: Sequence[str], plan: Bo
                 n=int(voted[k, is_said].sum()), p_value=_two_sided(random[:, k], observed[k]),
             ),
             of_all=float(_mean_over(table.rates)[k]),
-            chance=(float(least[k]), float(most[k])),
+            chance=(float(random_lows[k]), float(random_highs[k])),
             n_people=int((table.group_of == k).sum()),
             n_points=int(is_point[k].sum()),
             n_said=int((is_point[k] & is_said).sum()),
@@ -106,11 +106,11 @@ def _quotes(
     agrees_elsewhere, voted_elsewhere = (counts[is_other].sum(axis=0) for counts in (agrees, voted))
 
     def note(place: int) -> str:
-        own = f"{agrees[group, place]:.0f} of {voted[group, place]:.0f} agree"
-        other = (
+        of_group = f"{agrees[group, place]:.0f} of {voted[group, place]:.0f} agree"
+        of_others = (
             f"; {name}: {agrees_elsewhere[place]:.0f} of {voted_elsewhere[place]:.0f}" if voted_elsewhere[place] else ""
         )
-        return f"{own}{other}"
+        return f"{of_group}{of_others}"
 
     def quote(place: int) -> Quote:
         unit = answer.nearest[place]

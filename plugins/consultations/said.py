@@ -151,8 +151,8 @@ def _approved(item: LabelledSummary, evidence: UnitEvidence, table: VoteTable, r
     if (~np.isnan(by_group)).sum() < 2:
         return Unscored(NO_MATCH)
     statements = tuple(int(place) if is_said else None for place, is_said in zip(best, has, strict=True))
-    likest, is_like = likeness.argmax(axis=1), likeness.any(axis=1)
-    nearest = (int(unit) if has_one else None for unit, has_one in zip(likest, is_like, strict=True))
+    likest, is_like = likeness.argmax(axis=1), likeness.max(axis=1) > 0
+    nearest = (unit if has_one else None for unit, has_one in zip(likest.tolist(), is_like.tolist(), strict=True))
     n_votes = (table.count(1) + table.count(-1))[:, chosen > 0].sum(axis=1)
     return Approved(
         by_group, tuple(evidence.units), statements, tuple(np.minimum(likeness.max(axis=0), 1.0).tolist()), tuple(nearest),

@@ -110,7 +110,9 @@ def _completed(sets: Sequence[DocumentSet]) -> Iterator[DocumentSet]:
     names = dict.fromkeys(name for documents in sets for name in documents.documents[0].attributes)
     absent = dict.fromkeys(names, NOT_ASKED)
     for documents in sets:
-        completed = (each.model_copy(update={"attributes": absent | each.attributes}) for each in documents.documents)
+        completed = (
+            document.model_copy(update={"attributes": absent | document.attributes}) for document in documents.documents
+        )
         yield documents.model_copy(update={"documents": tuple(completed)})
 
 
@@ -123,14 +125,14 @@ def _question(folder: Path, part: Path, people: Mapping[str, Respondent], left_o
         mapped = _by_response(result / "mapping.jsonl", MappedResponse)
         _refuse_unknown_themes(result / "mapping.jsonl", mapped, themes)
         positions = _by_response(result / "sentiment.jsonl", ResponsePosition)
-    asked = sorted({question for person in people.values() for question in person.demographic_data})
+    questions_on_people = sorted({question for person in people.values() for question in person.demographic_data})
     documents = []
     for name, response in _by_response(part / "responses.jsonl", FreeText).items():
         if response.response.strip() in ("", NOT_PROVIDED):
             left_out["responses without a text"] += 1
             continue
         answers = people[name].demographic_data if name in people else {}
-        attributes = {question: (answers.get(question) or "").strip() or NO_ANSWER for question in asked}
+        attributes = {question: (answers.get(question) or "").strip() or NO_ANSWER for question in questions_on_people}
         if results:
             attributes |= _themed(mapped.get(name), themes)
             attributes[ATTRIBUTE] = positions[name].position if name in positions else NO_POSITION
@@ -182,7 +184,8 @@ def _themes(path: Path) -> dict[str, str]:
         ) from error
     n_alike = Counter(theme.name for theme in themes)
     return {
-        each.topic_id: each.name if n_alike[each.name] == 1 else f"{each.name} ({each.topic_id})" for each in themes
+        theme.topic_id: theme.name if n_alike[theme.name] == 1 else f"{theme.name} ({theme.topic_id})"
+        for theme in themes
     }
 
 
