@@ -117,11 +117,10 @@ def points_picture(audit: Audit) -> Picture:
     )
 
 
-def _votes(groups: Sequence[GroupPoints]) -> str:
-    """How many votes the approval of summaries rests on: "12 votes", "12 to 40 votes"."""
-    n_votes = sorted(view.approval.n for view in groups)
-    fewest = f"{n_votes[0]:,} to " if n_votes[0] < n_votes[-1] else ""
-    return f"{fewest}{counted(n_votes[-1], 'vote')}"
+def _votes(views: Sequence[GroupPoints]) -> str:
+    """How many votes the approval of each summary rests on: "12 votes", "≥ 12 votes"."""
+    n_votes = [view.approval.n for view in views]
+    return f"{'≥ ' if min(n_votes) < max(n_votes) else ''}{counted(min(n_votes), 'vote')}"
 
 
 def first_quotes(audit: Audit) -> Iterator[Block]:
