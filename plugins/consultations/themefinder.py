@@ -126,13 +126,17 @@ def _question(folder: Path, part: Path, people: Mapping[str, Respondent], left_o
         _refuse_unknown_themes(result / "mapping.jsonl", mapped, themes)
         positions = _by_response(result / "sentiment.jsonl", ResponsePosition)
     questions_on_people = sorted({question for person in people.values() for question in person.demographic_data})
-    documents = []
+    taken, documents = {ATTRIBUTE, *themes.values()}, []
     for name, response in _by_response(part / "responses.jsonl", FreeText).items():
         if response.response.strip() in ("", NOT_PROVIDED):
             left_out["responses without a text"] += 1
             continue
         answers = people[name].demographic_data if name in people else {}
-        attributes = {question: (answers.get(question) or "").strip() or NO_ANSWER for question in questions_on_people}
+        attributes = {
+            f"{question} (of the person)" if question in taken else question: (answers.get(question) or "").strip()
+            or NO_ANSWER
+            for question in questions_on_people
+        }
         if results:
             attributes |= _themed(mapped.get(name), themes)
             attributes[ATTRIBUTE] = positions[name].position if name in positions else NO_POSITION

@@ -109,6 +109,14 @@ def test_themes_of_one_name_are_told_apart(folder):
     assert {"Fares (A)", "Fares (B)"} < set(attributes(read_themefinder(folder))["1"])
 
 
+def test_an_answer_of_the_name_of_a_theme_is_not_lost(folder):
+    answers = {"Fares": "monthly", "position": "clerk"}
+    lines(folder / "inputs/respondents.jsonl", [{"response_id": 1, "demographic_data": answers}])
+    first = attributes(read_themefinder(folder))["1"]
+    assert (first["Fares (of the person)"], first["position (of the person)"]) == ("monthly", "clerk")
+    assert (first["Fares"], first["position"]) == ("POSITIVE", "AGREE")
+
+
 def test_what_is_mapped_and_is_not_there_is_counted(folder):
     lines(folder / "inputs/question_part_1/responses.jsonl", RESPONSES[:1])
     assert read_themefinder(folder).left_out == {"responses that were mapped and are not there": 1}
