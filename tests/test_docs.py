@@ -293,7 +293,7 @@ def test_a_page_can_be_read_at_one_sitting(page):
 
 def test_what_is_taught_first_is_short_and_is_linked_from_the_first_page():
     first = (ROOT / "docs/index.md").read_text("utf-8")
-    for name in ("check-summaries", "train-your-topics", "judge-your-way"):
+    for name in ("check-summaries", "train-your-topics", "judge-your-way", "consultations"):
         prose = re.sub(
             r"^```.*?^```$", "", (ROOT / f"docs/{name}.md").read_text("utf-8"), flags=re.MULTILINE | re.DOTALL
         )

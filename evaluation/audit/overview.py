@@ -13,6 +13,7 @@ from .examples_page import set_name
 from .families import MEASURES
 from .findings import apart, gap_words, in_sources, large
 from .kinds import SHARE_IN_SOURCES, SHARE_IN_SUMMARIES, SHARES, Side
+from .points_page import first_quotes, leads, points_certainty, points_picture, points_text
 
 # summaries shown, and documents beside each of them
 MOST_EXAMPLES, MOST_DOCUMENTS = 2, 2
@@ -22,6 +23,14 @@ MOST_OTHERS = 3
 
 def overview(audit: Audit) -> Overview:
     """The first page."""
+    if leads(audit):
+        return Overview(
+            headline=audit.title,
+            sure=points_certainty(audit),
+            text=" ".join((points_text(audit), *_told(audit))),
+            picture=points_picture(audit),
+            blocks=tuple(first_quotes(audit)),
+        )
     numbers = numbers_shown(audit)
     # who loses most is named, and who gains only where nobody clearly loses
     clear = large(numbers)
@@ -37,7 +46,7 @@ def overview(audit: Audit) -> Overview:
         sure=certainty(clear[0].gap.adjusted) if clear else TOO_FEW if is_little else unsure,
         text=" ".join((text, *_told(audit))),
         picture=_picture(audit, numbers),
-        blocks=tuple(_examples(audit, clear[0])) if clear else (),
+        blocks=(*(_examples(audit, clear[0]) if clear else ()), *first_quotes(audit)),
     )
 
 

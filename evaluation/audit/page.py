@@ -46,6 +46,7 @@ from .findings import apart, gap_that_names, gap_words, in_sources, percent_rang
 from .groups_page import group_table
 from .kinds import SHARE_IN_SOURCES, SHARE_IN_SUMMARIES, SHORTFALL, UNDER_REPRESENTED
 from .overview import overview
+from .points_page import points_section
 from .several_page import joined_page
 from .value_names import with_names
 from .warnings import aim, length, notes, too_narrow
@@ -86,6 +87,7 @@ def _page(audit: Audit) -> Page:
         warnings=audit.warnings,
         findings=tuple(_named(audit)),
         body=(
+            *points_section(audit),
             *_values(audit),
             *_sections(audit),
             *_measures(audit),

@@ -1,1 +1,1 @@
-"""Consultations: statements that people made and voted on, imported with the votes, and approval by opinion group from these."""
+"""Consultations: statements and votes, imported, and from these approval by opinion group, and who is missing from summaries."""

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ...fairness.groups.coverage import over
 from ...records import DocumentSet
+from ...resampling import Bootstrap, drawn_weights
 from .votes import StatementVote
 
 Floats = NDArray[np.float64]
@@ -121,6 +122,20 @@ def approval(selections: Bools | Floats, rates: Floats) -> Floats:
     """
     chosen, is_known = selections.astype(float), ~np.isnan(rates)
     return over(chosen @ np.where(is_known, rates, 0.0).T, chosen @ is_known.T.astype(float))
+
+
+def drawn_rates(table: VoteTable, statements: Sequence[int], plan: Bootstrap) -> Floats:
+    """Approval of statements by each group in each draw of its voters, (draws, groups, statements); nan without a vote."""
+    order = np.argsort(table.group_of, kind="stable")
+    of_voters, votes = table.group_of[order], table.votes[order][:, statements]
+    is_in = of_voters[:, None] == np.arange(len(table.groups))  # (voters, groups)
+    blocks = []
+    for weights in drawn_weights(len(order), plan, strata=of_voters):
+        agrees, disagrees = (
+            np.einsum("dv,vg,vs->dgs", weights, is_in, votes == vote, optimize=True) for vote in (1, -1)
+        )
+        blocks.append(over(agrees, agrees + disagrees))
+    return np.concatenate(blocks)
 
 
 def leximin(rates: Floats, n: int) -> list[int]:

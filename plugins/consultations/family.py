@@ -20,8 +20,10 @@ from ...fairness.groups.coverage import over
 from ...fairness.groups.masses import Unscored
 from ...fairness.labelled import LabelledSummary
 from ...judges.measures.measure import Entailer
+from ...resampling import Bootstrap
 from ...storage import file_digest
 from .approval import LEAST_VOTERS, approval
+from .points import points_of
 from .said import Approved, Voters, Votes, approved, votes_of
 
 WORST = NumberKind("approval of the worst group", is_told=True)
@@ -32,8 +34,8 @@ WHOLES, ROWS = (WORST, GAP), (APPROVAL,)
 HEAD = 5
 # share of units that no statement says, above which a warning says so
 MOST_UNMATCHED = 0.25
-# statements of a group that an example shows
-MOST_SHOWN = 3
+# of a summary of which everybody approves
+LEAST_UNFAIRNESS = 1e-6
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,8 @@ class GroupApproval:
     voters: Voters
     # digest of the file of votes
     digest: str
+    # draws of voters and statements, and their level
+    plan: Bootstrap
 
     name = "approval"
 
@@ -76,7 +80,8 @@ class GroupApproval:
             columns=columns,
             reduce=self._reduce,
             rests_on=np.hstack([scored, scored, columns[:, HEAD : HEAD + n] > 0]),
-            unfairness=np.where(scored[:, 0], 1 - columns[:, 1], np.nan),
+            # above 0 also where all approve: whose points it leaves out is shown of every summary
+            unfairness=np.where(scored[:, 0], np.maximum(1 - columns[:, 1], LEAST_UNFAIRNESS), np.nan),
             left_out=reasons(answers),
             no_part="no vote of the group on what the summary says",
         )
@@ -105,9 +110,7 @@ class GroupApproval:
             takes = {} if place is None else {groups[k]: float(rates[k, place]) for k in known if rates[k, place] >= 0}
             note = "no statement says it" if place is None else f"as: {item.documents[place].text}"
             lines.append(SummaryUnit(text=unit, takes=takes, note=note))
-        unsaid = [place for place in range(len(item.documents)) if place not in set(answer.statements)]
-        liked = table.likely_rates[[table.groups.index(group) for group in worst if group in table.groups]].mean(axis=0)
-        shown = sorted(unsaid, key=lambda place: -liked[place])[:MOST_SHOWN]
+        texts = [document.text for document in item.documents]
         return TakenApart(
             measure=f"what the worst group does not approve of ({self.by})",
             columns=("approval of all statements", "approval of the summary"), takes_what="share of the group that agrees",
@@ -116,7 +119,8 @@ class GroupApproval:
             ),
             lines=tuple(lines),
             left_out=worst,
-            documents=tuple(item.documents[place].text for place in shown),
+            documents=(),
+            points=points_of(table, answer, texts, self.plan),
         )  # fmt: skip
 
     def _reduce(self, sums: Floats) -> Floats:
@@ -142,7 +146,7 @@ def _opened(opening: Opening) -> GroupApproval:
             f"measure {opening.name!r} needs votes: give --votes FILE, which evenhand import polis or remesh writes"
         )
     votes = votes_of(opening.audited.sets, options.votes, options.voters)
-    return GroupApproval(entailer, votes, options.voters, file_digest(options.votes))
+    return GroupApproval(entailer, votes, options.voters, file_digest(options.votes), opening.plan.bootstrap)
 
 
 def _warnings(measured: Measured, least_group: int) -> Iterator[str]:
@@ -203,7 +207,6 @@ FAMILY = FamilyKind(
             ("opinion group", "approval"),
         ),
         zero_is_fair=False,
-        text_of=lambda options: "statement",
         warnings=_warnings,
     ),
 )  # fmt: skip

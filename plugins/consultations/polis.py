@@ -22,6 +22,10 @@ COMMENTS, PARTICIPANTS, SUMMARY = "comments.csv", "participants-votes.csv", "sum
 STATEMENT = ("comment-id", "author-id", "moderated", "comment-body")
 PARTICIPANT = ("participant", "group-id")
 REJECTED = "-1"
+ABOUT = (
+    "A text has the opinion group of its author on Polis, which made the groups of the same votes that are counted here: that "
+    "they differ is no finding, and groups of two sets share a name alone."
+)
 CHOICES: Mapping[str, Choice] = {"-1": -1, "0": 0, "1": 1}
 
 
@@ -59,7 +63,7 @@ def read_polis(folder: Path) -> Consultation:
         votes += one_each(all_votes, left_out)
     if not sets:
         raise DataError(f"{folder}: no statement is by a participant of an opinion group")
-    return Consultation(sets, votes, +left_out)
+    return Consultation(sets, votes, +left_out, ABOUT)
 
 
 def _statements(path: Path, groups: Mapping[str, str | None], left_out: Counter[str]) -> tuple[Document, ...]:

@@ -18,6 +18,7 @@ from .votes import Choice, Consultation, StatementVote, one_each
 
 ATTRIBUTE = "leaning"
 PEOPLE, TEXTS, VOTES = "people.csv", "texts.csv", "votes.csv"
+ABOUT = "A text has the leaning of its author, who took part in a dialogue held with Remesh."
 CHOICES: Mapping[str, Choice] = {"agree": 1, "disagree": -1}
 
 
@@ -38,7 +39,7 @@ def read_remesh(folder: Path) -> Consultation:
         raise DataError(f"{folder}: no text is by a person whose leaning is known")
     question_of = {document.id: documents.id for documents in sets for document in documents.documents}
     votes = _votes(folder / VOTES, question_of, leanings, left_out)
-    return Consultation(sets, one_each(votes, left_out), +left_out)
+    return Consultation(sets, one_each(votes, left_out), +left_out, ABOUT)
 
 
 def _leanings(path: Path) -> dict[str, str]:

@@ -40,8 +40,11 @@ class Approved:
     # approval by each of the consultations' groups, (groups,), in [0, 1]; nan for a group without votes on it
     by_group: Floats
     units: tuple[str, ...]
-    # place of the statement that each unit says; None for none
+    # place of the statement that each unit says, None for none, and how like it is, in [0, 1], 1 for a copy
     statements: tuple[int | None, ...]
+    likeness: tuple[float, ...]
+    # place of the unit that each statement is most like; None for none
+    nearest: tuple[int | None, ...]
     # agreeing and disagreeing votes of the group that has fewest, of those with any, on what the summary says
     fewest_votes: int
 
@@ -149,8 +152,13 @@ def _approved(item: LabelledSummary, evidence: UnitEvidence, table: VoteTable, r
     if (~np.isnan(by_group)).sum() < 2:
         return Unscored(NO_MATCH)
     statements = tuple(int(place) if is_said else None for place, is_said in zip(best, has, strict=True))
+    likest, is_like = likeness.argmax(axis=1), likeness.max(axis=1) > 0
+    nearest = (unit if has_one else None for unit, has_one in zip(likest.tolist(), is_like.tolist(), strict=True))
     n_votes = (table.count(1) + table.count(-1))[:, chosen > 0].sum(axis=1)
-    return Approved(by_group, tuple(evidence.units), statements, int(n_votes[n_votes > 0].min()))
+    return Approved(
+        by_group, tuple(evidence.units), statements, tuple(np.minimum(likeness.max(axis=0), 1.0).tolist()), tuple(nearest),
+        int(n_votes[n_votes > 0].min()),
+    )  # fmt: skip
 
 
 def _copies(item: LabelledSummary, units: Sequence[str]) -> Bools:

@@ -1,4 +1,4 @@
-"""`evenhand import polis` and `remesh`: statements become document sets, and the votes on them are kept beside."""
+"""`evenhand import polis`, `remesh` and `themefinder`: what people said becomes document sets, and votes are kept beside."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -18,6 +18,12 @@ Votes = Annotated[
     Path | None,
     typer.Option(help="JSON-lines file (.jsonl) for the votes, each with the voter's group. Default: none."),
 ]
+Card = Annotated[
+    Path | None,
+    typer.Option(
+        help="Markdown file (.md) for a card of the data: groups, votes, what was left out, limits. Default: none."
+    ),
+]
 
 
 def polis(
@@ -26,45 +32,62 @@ def polis(
     ],
     out: Out,
     votes: Votes = None,
+    card: Card = None,
     split: Split = None,
     force: Force = False,
 ) -> None:
     """Polis's export: a conversation is a set, and the attribute "group" is the opinion group of a statement's author."""
-    from .polis import read_polis
+    from .polis import ATTRIBUTE, read_polis
 
-    _import(read_polis, folder, out, votes, split, force=force)
+    _import(read_polis, folder, (out, votes, card), ATTRIBUTE, split, force=force)
 
 
 def remesh(
     folder: Annotated[Path, typer.Argument(help="Folder with people.csv, texts.csv and votes.csv.")],
     out: Out,
     votes: Votes = None,
+    card: Card = None,
     split: Split = None,
     force: Force = False,
 ) -> None:
     """Remesh's dialogues, as "polarized issues" has them: texts on a question are a set, "leaning" is their authors'."""
-    from .remesh import read_remesh
+    from .remesh import ATTRIBUTE, read_remesh
 
-    _import(read_remesh, folder, out, votes, split, force=force)
+    _import(read_remesh, folder, (out, votes, card), ATTRIBUTE, split, force=force)
+
+
+def themefinder(
+    folder: Annotated[Path, typer.Argument(help="Folder with inputs/question_part_N and outputs/mapping/DATE.")],
+    out: Out,
+    card: Card = None,
+    split: Split = None,
+    force: Force = False,
+) -> None:
+    """ThemeFinder's files: responses to a question are a set, with each theme, position and what people are as attributes."""
+    from .themefinder import ATTRIBUTE, read_themefinder
+
+    _import(read_themefinder, folder, (out, None, card), ATTRIBUTE, split, force=force)
 
 
 def _import(
     read: "Callable[[Path], Consultation]",
     folder: Path,
-    out: Path,
-    votes: Path | None,
+    outputs: tuple[Path, Path | None, Path | None],
+    attribute: str,
     split: str | None,
     *,
     force: bool,
 ) -> None:
-    """Write the document sets of a consultation, and its votes where a file is named for them."""
+    """Write the document sets of a consultation, and its votes and card where files are named for them."""
     from ...evaluation.pages.words import counted
-    from ...storage import write_jsonl
+    from ...storage import write_jsonl, write_text
 
-    if votes is not None:
-        refuse_outputs(votes, ".jsonl", [folder, out])
-        if not force:
-            refuse_replaced(votes)
+    out, votes, card = outputs
+    for path, suffix in ((votes, ".jsonl"), (card, ".md")):
+        if path is not None:
+            refuse_outputs(path, suffix, [folder, out])
+            if not force:
+                refuse_replaced(path)
     with reading(folder, out, force=force):
         consultation = read(folder)
     if votes is not None:
@@ -72,6 +95,11 @@ def _import(
         say(f"{votes}: {counted(len(consultation.votes), 'vote')}")
     n = sum(len(documents.documents) for documents in consultation.sets)
     write_sets(out, consultation.sets, counted(n, "statement"), split=split)
+    if card is not None:
+        from .data_card import data_card
+
+        write_text(card, data_card(consultation, attribute, [path for path in (out, votes) if path is not None]))
+        say(f"{card}: a card of the data")
     say_left_out(consultation.left_out)
 
 
@@ -79,3 +107,6 @@ POLIS = Verb(
     polis, epilog="Example: evenhand import polis brexit-consensus --out brexit.jsonl --votes brexit-votes.jsonl"
 )
 REMESH = Verb(remesh, epilog="Example: evenhand import remesh polarized-issues --out issues.jsonl --votes votes.jsonl")
+THEMEFINDER = Verb(
+    themefinder, epilog="Example: evenhand import themefinder gambling --out gambling.jsonl --card gambling.md"
+)

@@ -15,8 +15,8 @@ from ...evaluation.audit.input import AuditInput
 from ...evaluation.audit.kinds import Measure
 from ...evaluation.audit.supplements import Supplement
 from ...fairness.groups.coverage import over
-from ...resampling import Bootstrap, defined, drawn_weights, percentiles
-from .approval import VoteTable, approval
+from ...resampling import Bootstrap, defined, percentiles
+from .approval import VoteTable, approval, drawn_rates
 from .family import APPROVAL, WORST, GroupApproval
 from .said import Approved, Votes
 
@@ -28,20 +28,6 @@ class VoterOptions(Section):
 
     # whether approval has intervals over voters, too
     over_voters: bool = False
-
-
-def drawn_rates(table: VoteTable, statements: Sequence[int], plan: Bootstrap) -> Floats:
-    """Approval of statements by each group in each draw of its voters, (draws, groups, statements); nan without a vote."""
-    order = np.argsort(table.group_of, kind="stable")
-    of_voters, votes = table.group_of[order], table.votes[order][:, statements]
-    is_in = of_voters[:, None] == np.arange(len(table.groups))  # (voters, groups)
-    blocks = []
-    for weights in drawn_weights(len(order), plan, strata=of_voters):
-        agrees, disagrees = (
-            np.einsum("dv,vg,vs->dgs", weights, is_in, votes == vote, optimize=True) for vote in (1, -1)
-        )
-        blocks.append(over(agrees, agrees + disagrees))
-    return np.concatenate(blocks)
 
 
 def over_voters(

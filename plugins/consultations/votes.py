@@ -37,6 +37,8 @@ class Consultation:
     votes: list[StatementVote]
     # reason -> how many
     left_out: Counter[str]
+    # what groups are, and where it all comes from, in sentences
+    about: str
 
 
 def one_each(votes: Iterable[StatementVote], left_out: Counter[str]) -> list[StatementVote]:
