@@ -37,7 +37,7 @@ class RubricJudge(AskingSection):
     scoring: Literal["expected", "greedy", "thought"] = "expected"
     # thought only, and needed there: most tokens of a thought; a reply that thinks longer is cut off and gives no grade
     thought_tokens: int | None = Field(default=None, ge=16)
-    # thought only: replies to each prompt, drawn at temperature 0.6
+    # thought only: replies to each prompt, drawn at temperature 0.6 with seeds of their own
     draws: int = Field(default=3, ge=1, le=64)
     # another template than the shipped one of rubric and mode; its grades are the mode's
     template: str | None = None

@@ -98,5 +98,5 @@ def _answer(tokenizer: Any, choice: str) -> tuple[int, ...]:
         return tuple(tokenizer.encode(choice, add_special_tokens=False))
     raise ModelError(
         "the chat template of this model writes an answer elsewhere than it asks for one (it lets the model think first?), so "
-        "the probabilities of its answers cannot be read; use scoring: greedy with it"
+        "the probabilities of its answers cannot be read; use scoring: thought with it, where the judge has that, or greedy"
     )

@@ -33,7 +33,7 @@ from .asking import CUT_OFF, UNREADABLE, LanguageModelJudge, Rounds, refused, sa
 from .judge import JudgeInput, Kind, PromptNeeds, Verdict, judge_signature
 from .overflow import CUT_WORDS, flags_of, within_length
 from .shared import Lazy, SharedModels
-from .thought import TEMPERATURE, mean_verdict, that_may_think
+from .thought import mean_verdict, that_may_think, thinking
 from .verdict_text import parse_judge
 
 PROMPTS = Path(__file__).parent / "prompts"
@@ -107,16 +107,14 @@ class Rubric(LanguageModelJudge):
         ]
 
     def _thought(self, inputs: Sequence[JudgeInput]) -> Rounds:
-        sampling = Sampling(temperature=TEMPERATURE, max_tokens=reply_tokens(self._options))
-        n_draws = self._options.draws
+        sampling, n_draws = thinking(reply_tokens(self._options)), self._options.draws
         replies = yield [
             Ask(self.prompt(judge_input), sampling, self.seed(judge_input, draw))
             for judge_input in inputs
             for draw in range(1, n_draws + 1)
         ]
         return [
-            mean_verdict(replies[start : start + n_draws], self.low, self.high)
-            for start in range(0, len(replies), n_draws)
+            mean_verdict(replies[start : start + n_draws], self._grades) for start in range(0, len(replies), n_draws)
         ]
 
     def _read(self, judge_input: JudgeInput, replies: Sequence[str]) -> float | None:
@@ -238,9 +236,8 @@ def rubric_template(name: str, options: RubricJudge) -> PromptTemplate:
             "but a rubric needs {source} and {summary}, and no others"
         )
     # one's own template says itself how to answer
-    return (
-        that_may_think(template, options.rubric) if options.scoring == "thought" and not options.template else template
-    )
+    is_rewritten = options.scoring == "thought" and options.template is None
+    return that_may_think(template, options.rubric) if is_rewritten else template
 
 
 def reply_tokens(options: RubricJudge) -> int:

@@ -9,7 +9,7 @@ from evenhand.config.judges import RubricJudge
 from evenhand.generate.backend import TOO_LONG, Reply
 from evenhand.judges.judge import JudgeInput
 from evenhand.judges.overflow import was_cut
-from evenhand.judges.rubric import open_rubric, prompt_needs, rubric_template, was_greedy
+from evenhand.judges.rubric import GRADES, open_rubric, prompt_needs, rubric_template, was_greedy
 from evenhand.judges.shared import SharedModels
 from evenhand.judges.thought import grade_behind_thought
 
@@ -61,7 +61,8 @@ def test_score_is_the_mean_of_the_draws_grades_and_raw_keeps_each():
     assert not was_cut(verdict.raw)
     assert not was_greedy(verdict.raw)
     # the thought's budget and 64 tokens for the answer; each draw with a seed of its own
-    assert {(ask.sampling.temperature, ask.sampling.max_tokens, ask.choices) for ask in asks} == {(0.6, 164, ())}
+    drawn_alike = {(ask.sampling.temperature, ask.sampling.top_p, ask.sampling.max_tokens, ask.choices) for ask in asks}
+    assert drawn_alike == {(0.6, 0.95, 164, ())}
     assert len({ask.seed for ask in asks}) == 3
 
 
@@ -93,7 +94,8 @@ def test_without_any_grade_there_is_no_score(replies, reason):
 
 def test_a_failed_draw_leaves_the_others_grades():
     verdict, _ = judged(Reply(text="", finish_reason="failed", reason="busy", error="busy"), stopped("4"))
-    assert verdict.score == 4.0
+    assert (verdict.score, verdict.attempts) == (4.0, 2)
+    assert json.loads(verdict.raw) == {"grades": [None, 4.0], "replies": [None, "4"]}
 
 
 @pytest.mark.parametrize(
@@ -101,12 +103,28 @@ def test_a_failed_draw_leaves_the_others_grades():
     [
         # the line that closes the reply, whatever stood before it
         ("Grade: 3 was my first idea.\nGrade: 4", 4),
+        ("Coverage grade: [4]", 4),
+        ("The faithfulness grade is 4/5.", 4),
+        ("It has most points.\n\n$\\boxed{4}$", 4),
+        ('<think>2?</think>{"grade": 4}', 4),
+        # colon and figure of full width
+        ("Coverage grade\uff1a\uff14", 4),
+        # another scale, half a grade, none of the scale, a number that counts something
+        ("Grade: 4/10", None),
+        ("Grade: 3.5", None),
+        ("Grade: 6", None),
+        ("Points that are missing: 3", None),
+        # a thought without marks that speaks of a grade
+        ("Okay, the user wants a grade. I might give a grade: 3. Let me see what is missing first.", None),
+        ("My grade is 3 at first, but the summary misses the nurses.", None),
+        ("3\n\nWait, the nurses are missing.", None),
         ("The summary has 3 of 5 points.\n\nCoverage grade: 3", 3),
         ("[THINK]2[/THINK]Coverage grade: 4", 4),
         ("analysisIt is 2 perhaps.assistantfinalCoverage grade: 4", 4),
         # a template opened the thought in the prompt
         ("1. The source\n2. The summary</think>\n\n4", 4),
-        ("4\n\nThe summary keeps nearly all.", 4),
+        ("<think>All but one.</think>\n4\n\nThe summary keeps nearly all.", 4),
+        ("<think>All.</think>\nGrade: 5\n\nNo, one is missing.\nGrade: 4", 4),
         ("<think>\u4e24\u4e2a\u89c2\u70b9\uff0c\u4e00\u4e2a\u7f3a\u5931\u3002</think>\n4", 4),
         ("\u6458\u8981\u63d0\u5230\u4e86\u6e21\u8f6e\u7684 3 \u4e2a\u8bba\u70b9\u3002\nCoverage grade: 4", 4),
         ("\u6458\u8981\u63d0\u5230\u4e86\u6e21\u8f6e\u7684 3 \u4e2a\u8bba\u70b9\u3002", None),
@@ -116,7 +134,20 @@ def test_a_failed_draw_leaves_the_others_grades():
     ],
 )
 def test_the_grade_is_read_behind_the_thought(reply, grade):
-    assert grade_behind_thought(reply, 1, 5) == grade
+    assert grade_behind_thought(stopped(reply), GRADES) == grade
+
+
+@pytest.mark.parametrize(
+    ("text", "grade"),
+    [
+        ("The ferry is there, the nurses are not.\nCoverage grade: 3", None),
+        ("The ferry is there.\nGrade: 5? No.</think>\n\nCoverage grade: 3", 3),
+        ("<think>Both.</think>3", 3),
+    ],
+)
+def test_what_a_template_opened_and_nobody_closed_is_all_thought(text, grade):
+    reply = Reply(text=text, finish_reason="stop", begins_in_thought=True)
+    assert grade_behind_thought(reply, GRADES) == grade
 
 
 def test_each_input_gets_its_own_draws():
