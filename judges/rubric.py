@@ -252,7 +252,7 @@ def prompt_needs(name: str, options: RubricJudge) -> PromptNeeds:
     return PromptNeeds(partial(rubric_template, name, options), reply_tokens(options), options.overflow, grades)
 
 
-def refuse_unreadable_grades(name: str, model: str, grades: Iterable[Sequence[str]], tokenizer: Any) -> None:
+def refuse_unreadable_grades(key: str, model: str, grades: Iterable[Sequence[str]], tokenizer: Any) -> None:
     """Refuse grades that this tokenizer, the model's own, cannot tell apart; no weights are needed.
 
     Raises:
@@ -262,7 +262,7 @@ def refuse_unreadable_grades(name: str, model: str, grades: Iterable[Sequence[st
         try:
             reading(tokenizer, grade)
         except ModelError as error:
-            raise RecipeError(f"key 'judges.{name}.scoring': model {model!r}: {error}") from error
+            raise RecipeError(f"key {key!r}: model {model!r}: {error}") from error
 
 
 RUBRIC = Kind(

@@ -60,7 +60,8 @@ def reading_checks(name: str, options: JudgeOptions) -> Iterator[Check]:
     if kind.trial:
         yield Check(f"{key}.file", partial(kind.trial, name, options), is_here=True)
     if kind.prompt and (grades := kind.prompt(name, options).grades):
-        yield Check(f"{key}.scoring", partial(_refuse_grades, name, options, grades), is_here=True)
+        below = "scoring" if hasattr(options, "scoring") else "model.name"
+        yield Check(f"{key}.{below}", partial(_refuse_grades, name, options, grades, below), is_here=True)
 
 
 def _named(name: str, options: JudgeOptions) -> dict[str, Check]:
@@ -87,13 +88,13 @@ def _refuse_incomplete(name: str, model: LanguageModel) -> None:
         check_causal_lm(model.model, model.model.adapter, f"judge {name!r}", is_for_transformers=is_for_transformers)
 
 
-def _refuse_grades(name: str, options: JudgeOptions, grades: Sequence[Sequence[str]]) -> None:
-    """Refuse grades that the model's tokenizer, if it is on this machine, cannot tell apart."""
+def _refuse_grades(name: str, options: JudgeOptions, grades: Sequence[Sequence[str]], below: str) -> None:
+    """Refuse grades that the model's tokenizer, if it is on this machine, cannot tell apart; `below` is the key to change."""
     model, backend = options.language_models[""]
     path = file_at_hand(model.name, model.revision, "tokenizer_config.json") if backend.reads_model else None
     if path is not None:
         tokenizer = open_chat_tokenizer(str(path.parent), f"judge {name!r}", switches=model.chat_template_kwargs)
-        refuse_unreadable_grades(name, model.name, grades, tokenizer)
+        refuse_unreadable_grades(f"judges.{name}.{below}", model.name, grades, tokenizer)
 
 
 def text_checks(phase: Phase, requests: Sequence[SummaryRequest]) -> Iterator[Check]:

@@ -140,7 +140,7 @@ def has_nothing_to_judge(options: JudgeOptions) -> str | None:
     absent = {
         "opposing": "documents of other sides",
         "documents": "documents with attribute values",
-        "candidates": "candidates that one policy drew",
+        **dict.fromkeys(("candidates", "source_and_candidates"), "candidates that one policy drew"),
     }
     return f"controlled sets have no {absent[options.against]}" if options.against in absent else None
 
