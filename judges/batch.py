@@ -34,6 +34,8 @@ MISSING_REFERENCE = {
     "source_and_candidates": "no source text",
     "request": "no request",
 }
+# what judges read that compare the candidates of a request
+COMPARING: tuple[Against, ...] = ("candidates", "source_and_candidates")
 
 
 class JudgedBatch(Used):
@@ -226,7 +228,7 @@ def judge_inputs(against: Against | None, candidates: Sequence[tuple[SummaryRequ
     for request, _ in candidates:
         if request.id not in templates:
             templates[request.id] = _of_request(request, against)
-    if against in {"candidates", "source_and_candidates"}:
+    if against in COMPARING:
         templates = {
             name: replace(template, reference=_company(template, candidates, has_source=against != "candidates"))
             for name, template in templates.items()

@@ -16,7 +16,7 @@ from ..errors import EvenhandError, RecipeError
 from ..fairness.groups.coverage import ONE_VALUE
 from ..generate.causal_lm import check_causal_lm
 from ..judges import JUDGES
-from ..judges.batch import MISSING_REFERENCE, reference_text
+from ..judges.batch import COMPARING, MISSING_REFERENCE, reference_text
 from ..judges.documents import labelled_documents
 from ..judges.judge import ModelReader
 from ..judges.rubric import refuse_unreadable_grades
@@ -29,6 +29,7 @@ from ..runfolder.phases import Phase
 REMEDIES = {
     "key_points": "list them in the corpus (`key_points` of a set), write against: source, or leave the judge out",
     "opposing": "add the other sides' documents, write against: source, or leave the judge out",
+    **dict.fromkeys(COMPARING, "ask for two candidates or more under generate.plans, or leave the judge out"),
 }
 
 
@@ -116,7 +117,10 @@ def _refuse_unscored(phase: Phase, requests: Sequence[SummaryRequest], name: str
     """Refuse a judge that would leave more unscored than the recipe allows, whatever the summaries say."""
     options = phase.recipe.judges[name]
     limit = phase.recipe.limits.unscored
-    reasons = {request.id: reason for request in requests if (reason := _why_not(options, request))}
+    if options.against in COMPARING and phase.n_candidates == 1:
+        reasons = {request.id: MISSING_REFERENCE["candidates"] for request in requests}
+    else:
+        reasons = {request.id: reason for request in requests if (reason := _why_not(options, request))}
     if len(reasons) <= limit * len(requests):
         return
     counted = ", ".join(f"{reason} ({count})" for reason, count in Counter(reasons.values()).most_common())
