@@ -197,5 +197,5 @@ class ModelJudgeSection(JudgeSection):
             )
 
 
-class AskingSection(ModelJudgeSection, TextJudgeSection):
+class AskingSection(TextJudgeSection, ModelJudgeSection):
     """A judge that asks a language model, and compares the summary with one text."""

@@ -23,7 +23,7 @@ from ...judges.shared import Lazy, SharedModels
 from ...prompts import PromptTemplate, load_template
 from ...records import Message
 from ...storage import canonical_json, digest
-from .pairs import PRIOR, Pair, rival_pairs, scored
+from .pairs import PRIOR, PairedVerdicts, rival_pairs, scored
 from .section import PairwiseJudge
 
 PROMPTS = Path(__file__).parent / "prompts"
@@ -86,7 +86,8 @@ class Pairwise(LanguageModelJudge):
         verdicts = iter((yield from within_length(self._ask, self.prompt, comparisons, self._options.overflow, room)))
         strengths_by_company = {
             name: scored(
-                company.texts, [Pair(first, second, (next(verdicts), next(verdicts))) for first, second in places[name]]
+                company.texts,
+                [PairedVerdicts(first, second, (next(verdicts), next(verdicts))) for first, second in places[name]],
             )
             for name, company in companies.items()
         }

@@ -24,7 +24,7 @@ DIGITS = 6
 ALONE = "no other candidate"
 
 
-class Pair(NamedTuple):
+class PairedVerdicts(NamedTuple):
     """Two candidates of a request, by place, and what came of both orders."""
 
     first: int
@@ -66,7 +66,7 @@ def rival_pairs(n: int, rivals: int, seed: int) -> list[tuple[int, int]]:
     return [(circle[place], circle[(place + step) % n]) for step in range(1, rivals // 2 + 1) for place in range(n)]
 
 
-def scored(texts: Sequence[str], pairs: Sequence[Pair]) -> Mapping[str, Verdict]:
+def scored(texts: Sequence[str], pairs: Sequence[PairedVerdicts]) -> Mapping[str, Verdict]:
     """Text -> its strength among those of whose pairs a verdict was read, or why it has none.
 
     A verdict's `raw` counts the candidate's wins, ties and losses, orders without a verdict, and those with a cut source.
@@ -92,7 +92,7 @@ def scored(texts: Sequence[str], pairs: Sequence[Pair]) -> Mapping[str, Verdict]
     return verdicts
 
 
-def _counts(place: int, own: Sequence[Pair]) -> dict[str, int]:
+def _counts(place: int, own: Sequence[PairedVerdicts]) -> dict[str, int]:
     compared = [pair for pair in own if pair.refusal is None]
     shares = [pair.wins if place == pair.first else 1 - pair.wins for pair in compared]
     counts = {name: shares.count(share) for name, share in (("wins", 1.0), ("ties", 0.5), ("losses", 0.0))}
