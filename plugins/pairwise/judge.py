@@ -68,7 +68,7 @@ class Pairwise(LanguageModelJudge):
     def rounds(self, inputs: Sequence[JudgeInput]) -> Rounds:
         """The asks about all pairs of the inputs' companies."""
         companies = {each.reference: Company.read(each.reference) for each in inputs}
-        places = {name: self._pairs(name, len(company.texts)) for name, company in companies.items()}
+        places = {name: self._pairs(company) for name, company in companies.items()}
         ids = {(each.reference, each.text): each.candidate_id for each in inputs}
         comparisons = [
             JudgeInput(
@@ -95,9 +95,9 @@ class Pairwise(LanguageModelJudge):
             strengths_by_company[each.reference].get(each.text, Verdict(None, OUTSIDE, attempts=0)) for each in inputs
         ]
 
-    def _pairs(self, reference: str, n: int) -> list[tuple[int, int]]:
-        seed = int(digest([self.signature, reference], length=8), 16)
-        return rival_pairs(n, self._options.rivals, seed)
+    def _pairs(self, company: Company) -> list[tuple[int, int]]:
+        seed = int(digest([self.signature, company.source, *company.texts], length=8), 16)
+        return rival_pairs(len(company.texts), self._options.rivals, seed)
 
     def _ask(self, comparisons: Sequence[JudgeInput]) -> Rounds:
         replies = yield [Ask(self.prompt(each), ONE_GRADE, self.seed(each, 1), CHOICES) for each in comparisons]

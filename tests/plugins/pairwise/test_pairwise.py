@@ -185,6 +185,8 @@ def test_asks_are_bounded_by_the_rivals():
     # 12 candidates in a circle, both orders
     assert len(asks) == 24
     assert len(judged(texts, rivals=20)[1]) == 12 * 11
+    # whatever their order
+    assert scores(texts[::-1], rivals=2) == scores(texts, rivals=2)[::-1]
 
 
 @pytest.mark.parametrize(
