@@ -16,7 +16,6 @@ from ..evaluation.audit.input import AuditedSystem, AuditFiles, AuditInput, inpu
 from ..evaluation.audit.run import KEYWORDS, ask, run_audit
 from ..evaluation.pages.folder import Say
 from ..evaluation.report.checkpoint.report import read_report
-from ..evaluation.report.comparison.bradley_terry import fit_library
 from ..evaluation.report.comparison.build import COMPARISON, compare_runs
 from ..evaluation.report.comparison.contents import Comparison
 from ..evaluation.report.comparison.entries import NamedRecipe
@@ -24,6 +23,7 @@ from ..evaluation.report.comparison.runs import RUNS, folder_name, refuse_unlike
 from ..evaluation.report.people.ratings import RatingsFile
 from ..evaluation.report.systems.contents import Score
 from ..fairness.groups.shares import Mode
+from ..judges.bradley_terry import fit_library
 from ..loop import Step, run_loop
 from ..models.dates import dated
 from ..preflight import preflight

@@ -79,11 +79,11 @@ def score(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     from ..evaluation.pages import terminal
     from ..evaluation.pages.folder import SCORES_TABLE
     from ..evaluation.pages.write import PAGE
-    from ..evaluation.report.comparison.bradley_terry import fit_library
     from ..evaluation.report.comparison.build import build_comparison
     from ..evaluation.report.comparison.given import SCORED, given_entry
     from ..evaluation.report.comparison.page import given_means, page
     from ..evaluation.report.people.page import people_blocks
+    from ..judges.bradley_terry import fit_library
     from ..runfolder.processes import hold
     from ..storage import listed
 

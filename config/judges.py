@@ -10,6 +10,7 @@ from pydantic import Field, PlainValidator, SerializeAsAny, TypeAdapter
 
 from ..doors import Door
 from .fairness import EqualCoverageJudge, ValueSharesJudge
+from .model import refuse_no_room
 from .needs import PURPOSES, SPLITTER_LIBRARIES, AskingSection, JudgeSection, Purpose, SplitterName, TextJudgeSection
 from .python_code import PythonJudge
 from .section import refuse_without_effect
@@ -31,8 +32,13 @@ class RubricJudge(AskingSection):
     # the paper's code graded faithfulness, lower for omissions too, for reproduction
     mode: Literal["standard", "simple", "binary", "ternary", "released_rubric"] = "standard"
     # "expected": mean grade under the model's distribution over the grades;
-    # "greedy": one whole grade, read from the reply (as published)
-    scoring: Literal["expected", "greedy"] = "expected"
+    # "greedy": one whole grade, read from the reply (as published);
+    # "thought": the mean of the whole grades of several replies, each of which may think first
+    scoring: Literal["expected", "greedy", "thought"] = "expected"
+    # thought only, and needed there: most tokens of a thought; a reply that thinks longer is cut off and gives no grade
+    thought_tokens: int | None = Field(default=None, ge=16)
+    # thought only: replies to each prompt, drawn at temperature 0.6 with seeds of their own
+    draws: int = Field(default=3, ge=1, le=64)
     # another template than the shipped one of rubric and mode; its grades are the mode's
     template: str | None = None
     # greedy only: attempts with a new seed and temperature 0.7 before the candidate is left unscored
@@ -60,11 +66,20 @@ class RubricJudge(AskingSection):
         return int(highest - lowest) // 2 if highest - lowest > 1 else None
 
     def refuse(self) -> None:
-        """The mode must be one of the rubric's, and attempts are greedy scoring's alone."""
+        """The mode must be one of the rubric's, attempts are greedy scoring's alone, and a thought has a budget."""
         super().refuse()
         if self.mode == "released_rubric" and self.rubric != "faithfulness":
             raise ValueError("mode released_rubric is one of rubric: faithfulness; write another mode")
         refuse_without_effect(self, ("max_attempts", "on_fail"), self.scoring == "greedy", "with scoring: greedy")
+        thinks = self.scoring == "thought"
+        refuse_without_effect(self, ("thought_tokens", "draws"), thinks, "with scoring: thought")
+        if thinks and self.thought_tokens is None:
+            raise ValueError(
+                "scoring: thought needs thought_tokens, the most tokens that the model may think before it grades; write "
+                "thought_tokens: 1024, say, or more for a model that thinks at length"
+            )
+        if self.thought_tokens is not None:
+            refuse_no_room(self.thought_tokens, self.backend, "thought_tokens")
 
 
 class AlignmentJudge(TextJudgeSection):

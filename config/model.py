@@ -296,10 +296,10 @@ def refuse_lost_settings(language_model: LanguageModel) -> None:
         )
 
 
-def refuse_no_room(reply_tokens: int, backend: BackendSection) -> None:
-    """Refuse replies so long that no prompt fits beside one."""
+def refuse_no_room(reply_tokens: int, backend: BackendSection, key: str = "most_reply_tokens") -> None:
+    """Refuse replies so long that no prompt fits beside one; `key` says how long they may be."""
     if reply_tokens >= backend.max_model_len:
         raise ValueError(
-            f"most_reply_tokens {reply_tokens} leave no room for a prompt in backend.max_model_len {backend.max_model_len}; "
+            f"{key} {reply_tokens} leave no room for a prompt in backend.max_model_len {backend.max_model_len}; "
             "write fewer, or raise max_model_len"
         )

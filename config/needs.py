@@ -17,9 +17,11 @@ from .trained_encoder import read_trained
 # what splits texts into sentences: our own rules, or NLTK's Punkt, which the metrics' authors used, for published numbers
 SplitterName = Literal["sentencex", "nltk"]
 # the text that a summary is compared with; "documents" are those of all sides, each with its attribute value, "sources" those
-# that the summary is to represent, one by one; "candidates" are all summaries of the same request; "request" is all of it in
-# JSON
-Against = Literal["source", "opposing", "key_points", "documents", "sources", "candidates", "request"]
+# that the summary is to represent, one by one; "candidates" are all summaries of the same request, "source_and_candidates" these
+# with the source, in JSON; "request" is all of it in JSON
+Against = Literal[
+    "source", "opposing", "key_points", "documents", "sources", "candidates", "source_and_candidates", "request"
+]
 # what the scores of a judge are to say of a summary
 Purpose = Literal["coverage", "faithfulness"]
 # of judges that compare in a direction: how much of the text is in the summary, how much of the summary is in the text
@@ -174,8 +176,8 @@ class TextJudgeSection(JudgeSection):
         return "lower" if self.against == "opposing" else "higher"
 
 
-class AskingSection(TextJudgeSection):
-    """A judge that asks a language model."""
+class ModelJudgeSection(JudgeSection):
+    """A judge that asks a language model, whatever it compares the summary with."""
 
     model: ModelSection
     backend: ReplicatedSection = ReplicatedSection()
@@ -193,3 +195,7 @@ class AskingSection(TextJudgeSection):
                 "overflow: truncate cuts a source to fit, and how long a chat is the server alone knows; write overflow: "
                 "skip, or server.prompts: tokens"
             )
+
+
+class AskingSection(TextJudgeSection, ModelJudgeSection):
+    """A judge that asks a language model, and compares the summary with one text."""

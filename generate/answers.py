@@ -82,7 +82,7 @@ def reading(tokenizer: Any, choices: Sequence[str]) -> Reading:
         alike = [repr(choice) for choice, token in zip(choices, places[n], strict=True) if token not in ids]
         raise ModelError(
             f"answers {', '.join(alike)} cannot be distinguished by one token of this model, because one begins like "
-            f"the other; use scoring: greedy with it"
+            f"the other; use scoring: greedy with it, where the judge has that, or another model"
         )
     return Reading(tuple(answers[0][:n]), tuple(ids))
 
@@ -98,5 +98,6 @@ def _answer(tokenizer: Any, choice: str) -> tuple[int, ...]:
         return tuple(tokenizer.encode(choice, add_special_tokens=False))
     raise ModelError(
         "the chat template of this model writes an answer elsewhere than it asks for one (it lets the model think first?), so "
-        "the probabilities of its answers cannot be read; use scoring: greedy with it"
+        "the probabilities of its answers cannot be read; use scoring: thought or greedy with it, where the judge has them, or "
+        "another model"
     )

@@ -16,7 +16,11 @@ from pydantic import Field
 from ..errors import EvenhandError, UnfitModelError
 from ..records import Message, Record, Sampling
 from ..storage import digest
+from ..text.thoughts import opens_thought
 from .chat import chat_text, defused, in_template
+
+# tokens at the end of a prompt in which a chat template may open a thought
+MOST_OPENING = 16
 
 
 @dataclass(frozen=True)
@@ -48,6 +52,8 @@ class Reply:
     choice_probabilities: dict[str, float] = field(default_factory=dict)
     # whether a server that is sent chats let the model write nothing but a choice
     is_guided: bool = False
+    # whether the text begins within a thought, which the chat template opened; False where a server has the template
+    begins_in_thought: bool = False
     # why there is no text, when finish_reason is "failed": a short reason to count by, and what was wrong in full
     reason: str = ""
     error: str = ""
@@ -177,6 +183,8 @@ class Prompt:
     token_ids: tuple[int, ...]
     # digest of the token ids
     digest: str
+    # whether the chat template opened a thought at its end
+    opens_thought: bool = False
 
 
 def read_prompts(tokenizer: Any, asks: Sequence[Ask]) -> list[Prompt]:
@@ -184,9 +192,15 @@ def read_prompts(tokenizer: Any, asks: Sequence[Ask]) -> list[Prompt]:
     prompts: dict[tuple[Message, ...], Prompt] = {}
     for ask in asks:
         if ask.prompt not in prompts:
-            token_ids = tuple(prompt_tokens(tokenizer, ask.prompt))
-            prompts[ask.prompt] = Prompt(token_ids, tokens_digest(token_ids))
+            prompts[ask.prompt] = read_prompt(tokenizer, ask.prompt)
     return [prompts[ask.prompt] for ask in asks]
+
+
+def read_prompt(tokenizer: Any, prompt: Sequence[Message]) -> Prompt:
+    """The chat as the model of this tokenizer reads it."""
+    token_ids = tuple(prompt_tokens(tokenizer, prompt))
+    ending = tokenizer.decode(token_ids[-MOST_OPENING:]) if tokenizer.chat_template else ""
+    return Prompt(token_ids, tokens_digest(token_ids), opens_thought(ending))
 
 
 def prompt_tokens(tokenizer: Any, prompt: Sequence[Message]) -> list[int]:

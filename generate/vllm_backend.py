@@ -190,6 +190,7 @@ def _reply(work: ReplyInProgress, output: Any) -> Reply:
         token_ids=tuple(output.token_ids),
         logps=output.cumulative_logprob,
         choice_probabilities=probabilities,
+        begins_in_thought=work.prompt.opens_thought,
     )
 
 

@@ -47,6 +47,7 @@ class ReplyInProgress:
             token_ids=tuple(self.ids),
             logps=self.logps,
             choice_probabilities=self.probabilities,
+            begins_in_thought=self.prompt.opens_thought,
         )
 
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import replace
 from typing import Protocol, runtime_checkable
 
-from ..config.needs import Against, AskingSection
+from ..config.needs import Against, ModelJudgeSection
 from ..generate.backend import TOO_LONG, Ask, Backend, Reply, Usage
 from ..generate.backends import backend_signature
 from ..records import Message, Sampling
@@ -126,7 +126,7 @@ class LanguageModelJudge(ABC):
 
     signature: str
 
-    def __init__(self, name: str, options: AskingSection, backend: Lazy[Backend]) -> None:
+    def __init__(self, name: str, options: ModelJudgeSection, backend: Lazy[Backend]) -> None:
         self.name = name
         self.against: Against | None = options.against
         self.loads = backend.loads

@@ -31,8 +31,11 @@ MISSING_REFERENCE = {
     "documents": "no documents with an attribute value",
     "sources": "no source text",
     "candidates": "no other candidate",
+    "source_and_candidates": "no source text",
     "request": "no request",
 }
+# what judges read that compare the candidates of a request
+COMPARING: tuple[Against, ...] = ("candidates", "source_and_candidates")
 
 
 class JudgedBatch(Used):
@@ -225,9 +228,10 @@ def judge_inputs(against: Against | None, candidates: Sequence[tuple[SummaryRequ
     for request, _ in candidates:
         if request.id not in templates:
             templates[request.id] = _of_request(request, against)
-    if against == "candidates":
+    if against in COMPARING:
         templates = {
-            name: replace(template, reference=_company(name, candidates)) for name, template in templates.items()
+            name: replace(template, reference=_company(template, candidates, has_source=against != "candidates"))
+            for name, template in templates.items()
         }
     return [
         replace(
@@ -237,13 +241,18 @@ def judge_inputs(against: Against | None, candidates: Sequence[tuple[SummaryRequ
     ]
 
 
-def _company(request_id: str, candidates: Sequence[tuple[SummaryRequest, Candidate]]) -> str:
-    """The texts of a request's candidates, spelt out; "" where there is one.
+def _company(
+    of_request: JudgeInput, candidates: Sequence[tuple[SummaryRequest, Candidate]], *, has_source: bool
+) -> str:
+    """The texts of a request's candidates, spelt out; "" where there is one, or no source, of a judge that reads it, too.
 
     Summaries of copies answer another prompt, and refusals none.
     """
-    answers = [each for request, each in candidates if request.id == request_id and each.answers_request]
+    answers = [each for request, each in candidates if request.id == of_request.request_id and each.answers_request]
     texts = [candidate.text for candidate in answers if not candidate.is_refusal]
+    if has_source:
+        source = of_request.reference
+        return canonical_json({"candidates": texts, "source": source}) if source.strip() else ""
     return canonical_json(texts) if len(answers) > 1 else ""
 
 
@@ -262,7 +271,7 @@ def _of_request(request: SummaryRequest, against: Against | None) -> JudgeInput:
 
 
 def reference_text(request: SummaryRequest, against: Against) -> str:
-    """The text that a summary of this request is compared with; "" when the document set has none."""
+    """The text of this request that a summary of it is compared with; "" when the document set has none."""
     if against == "documents":
         return labelled_documents(request).text
     if against == "request":
@@ -273,4 +282,4 @@ def reference_text(request: SummaryRequest, against: Against) -> str:
         listed_points = request.document_set.key_points
         sides = listed_points if request.perspective is None else (request.side,)
         return "\n".join(fold(point) for side in sides for point in listed_points.get(side, ()))
-    return request.source if against == "source" else request.opposing
+    return request.opposing if against == "opposing" else request.source

@@ -1,9 +1,14 @@
-"""Whether the judges of a report are independent of those that a run chooses and trains by, as far as a recipe tells."""
+"""Whether the judges of a report are independent of those that a run chooses and trains by, and judges of the model that writes.
+
+As far as a recipe tells: of a model's family it tells nothing that is sure, since strangers share architectures, and many a model
+that was tuned has a name that does not say from which.
+"""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Literal
 
 from ..config import Recipe
+from ..models.bases import is_same_model
 from ..runfolder.phases import BASE, open_phase
 
 # names of two judges
@@ -52,6 +57,23 @@ def overlap_warnings(
                     f"Report judges {second!r} and {name!r} are one judge: they say the same, and count once."
                 )
     return warnings
+
+
+def writer_warning(recipe: Recipe) -> str:
+    """Which judges ask the very model that writes the summaries, in a sentence; "" where none does."""
+    writer = recipe.model.name
+    names = [
+        name
+        for name, options in recipe.judges.items()
+        if any(is_same_model(asked.model.name, writer) for asked in options.language_models.values())
+    ]
+    if not names or not recipe.generate.has_model:
+        return ""
+    ask = "asks" if len(names) == 1 else "ask"
+    return (
+        f"{_named('Judge', names)} {ask} the model that writes the summaries, {writer}: language models favour what they wrote "
+        "themselves. Name a model of another family for judging."
+    )
 
 
 def judges_trained_on(recipe: Recipe) -> dict[str, Literal["reward", "pairs"]]:

@@ -126,7 +126,7 @@ def own_model(open_model: Callable[[Any], object]) -> "Callable[[Any], list[Mode
 class PromptNeeds(NamedTuple):
     """What a judge asks its language model for."""
 
-    # the shortest prompt that it makes, which names source and summary
+    # the shortest prompt that it makes, with its fields
     template: Callable[[], PromptTemplate]
     # most tokens of a reply
     reply_tokens: int

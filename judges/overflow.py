@@ -28,13 +28,14 @@ CUT_WORDS = "cut_words"
 # key of a verdict's `raw` that says in how many comparisons the source was cut
 CUT_PAIRS = "cut"
 # what such a `raw` has for keys besides others: of a shortened prompt, of an extract, of a matrix of support, of
-# evidence on units, of shares by a model
+# evidence on units, of shares by a model, of comparisons of two
 CUT_SHAPES = (
     {CUT_WORDS, "reply"},
     {CUT_WORDS, "words"},
     {CUT_PAIRS, "best"},
     {CUT_PAIRS, "units"},
     {CUT_PAIRS, "due"},
+    {CUT_PAIRS, "ties"},
 )
 
 WORD = re.compile(r"\S+")

@@ -4,7 +4,8 @@ The prompt gives the source first, then the rubric, then the summary, so that al
 part of it. "expected" asks for one of the grades and takes the mean grade under the model's distribution where the grades'
 tokens part (generate/answers.py): no parsing, few ties. "greedy" is the published way: the reply is read as text, an unreadable
 one is asked for again with another seed, and when all attempts fail the candidate is left unscored. `on_fail: min` gives it the
-lowest grade instead, as the released code did, and says so. Source: docs/papers.md#ri-rubrics.
+lowest grade instead, as the released code did, and says so. Source: docs/papers.md#ri-rubrics. "thought" lets the model think
+first and takes the mean of several replies' grades (`thought.py`).
 
 A model in bfloat16 rounds differently with the prompts that are run beside one, so an expected grade may differ by some
 hundredths between runs that ask in other company; the cache keeps the first. In float32 it does not.
@@ -32,6 +33,7 @@ from .asking import CUT_OFF, UNREADABLE, LanguageModelJudge, Rounds, refused, sa
 from .judge import JudgeInput, Kind, PromptNeeds, Verdict, judge_signature
 from .overflow import CUT_WORDS, flags_of, within_length
 from .shared import Lazy, SharedModels
+from .thought import mean_verdict, that_may_think, thinking
 from .verdict_text import parse_judge
 
 PROMPTS = Path(__file__).parent / "prompts"
@@ -79,9 +81,8 @@ class Rubric(LanguageModelJudge):
 
     def rounds(self, inputs: Sequence[JudgeInput]) -> Rounds:
         """The asks about these inputs: one round, or further ones with what could not be read or was shortened."""
-        ask = self._expected if self._options.scoring == "expected" else self._greedy
-        n_answer = ONE_GRADE.max_tokens if self._options.scoring == "expected" else MOST_WRITTEN
-        most_tokens = self._options.backend.max_model_len - n_answer
+        ask = {"expected": self._expected, "greedy": self._greedy, "thought": self._thought}[self._options.scoring]
+        most_tokens = self._options.backend.max_model_len - reply_tokens(self._options)
         return within_length(ask, self.prompt, inputs, self._options.overflow, most_tokens)
 
     def _expected(self, inputs: Sequence[JudgeInput]) -> Rounds:
@@ -103,6 +104,17 @@ class Rubric(LanguageModelJudge):
             if verdict.unscored in (UNREADABLE, CUT_OFF)
             else verdict
             for verdict in verdicts
+        ]
+
+    def _thought(self, inputs: Sequence[JudgeInput]) -> Rounds:
+        sampling, n_draws = thinking(reply_tokens(self._options)), self._options.draws
+        replies = yield [
+            Ask(self.prompt(judge_input), sampling, self.seed(judge_input, draw))
+            for judge_input in inputs
+            for draw in range(1, n_draws + 1)
+        ]
+        return [
+            mean_verdict(replies[start : start + n_draws], self._grades) for start in range(0, len(replies), n_draws)
         ]
 
     def _read(self, judge_input: JudgeInput, replies: Sequence[str]) -> float | None:
@@ -152,6 +164,8 @@ def _is_marked(raw: str | None, mark: str) -> bool:
 
 def _signature(options: RubricJudge, template: PromptTemplate, model: str, scale: str) -> str:
     attempts = {"attempts": options.max_attempts} if options.scoring == "greedy" else {}
+    if options.scoring == "thought":
+        attempts = {"thought": options.thought_tokens or 0, "draws": options.draws}
     on_fail = {"on_fail": options.on_fail} if options.on_fail != "unscored" else {}
     # where a source is cut depends on the room; a prompt that is skipped has no score that could
     cut = {"cut_to": options.backend.max_model_len} if options.overflow == "truncate" else {}
@@ -172,7 +186,9 @@ def _signature(options: RubricJudge, template: PromptTemplate, model: str, scale
 
 
 def _version(options: RubricJudge) -> int:
-    """Of how grades are read, one more with every change."""
+    """Of how grades are asked for and read, one more with every change."""
+    if options.scoring == "thought":
+        return 1
     if options.scoring == "greedy":
         # 3: a number in a sentence is none
         return 3
@@ -219,18 +235,24 @@ def rubric_template(name: str, options: RubricJudge) -> PromptTemplate:
             f"{place}{template.name!r} has the fields {sorted(template.fields)}, "
             "but a rubric needs {source} and {summary}, and no others"
         )
-    return template
+    # one's own template says itself how to answer
+    is_rewritten = options.scoring == "thought" and options.template is None
+    return that_may_think(template, options.rubric) if is_rewritten else template
+
+
+def reply_tokens(options: RubricJudge) -> int:
+    """Most tokens of a reply: of the thought, where there is one, and of the grade."""
+    return ONE_GRADE.max_tokens if options.scoring == "expected" else (options.thought_tokens or 0) + MOST_WRITTEN
 
 
 def prompt_needs(name: str, options: RubricJudge) -> PromptNeeds:
     """What the judge asks its model for."""
     expects = options.scoring == "expected"
-    n_reply = ONE_GRADE.max_tokens if expects else MOST_WRITTEN
     grades = [grades_of(SCALES[options.mode])] if expects else []
-    return PromptNeeds(partial(rubric_template, name, options), n_reply, options.overflow, grades)
+    return PromptNeeds(partial(rubric_template, name, options), reply_tokens(options), options.overflow, grades)
 
 
-def refuse_unreadable_grades(name: str, model: str, grades: Iterable[Sequence[str]], tokenizer: Any) -> None:
+def refuse_unreadable_grades(key: str, model: str, grades: Iterable[Sequence[str]], tokenizer: Any) -> None:
     """Refuse grades that this tokenizer, the model's own, cannot tell apart; no weights are needed.
 
     Raises:
@@ -240,7 +262,7 @@ def refuse_unreadable_grades(name: str, model: str, grades: Iterable[Sequence[st
         try:
             reading(tokenizer, grade)
         except ModelError as error:
-            raise RecipeError(f"key 'judges.{name}.scoring': model {model!r}: {error}") from error
+            raise RecipeError(f"key {key!r}: model {model!r}: {error}") from error
 
 
 RUBRIC = Kind(

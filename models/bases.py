@@ -62,7 +62,7 @@ def refuse_other_base(name: str, config: Any, adapter: Path, *, by_weights: bool
                 f"adapter anew, or delete {adapter / BASE} if the weights are the same in other files"
             )
         return
-    if not isinstance(base, str) or not base or _is_same(base, name):
+    if not isinstance(base, str) or not base or is_same_model(base, name):
         return
     if difference := _other_shape(base, config):
         raise UnfitModelError(
@@ -74,7 +74,7 @@ def refuse_other_base(name: str, config: Any, adapter: Path, *, by_weights: bool
         _warn(str(adapter), base, name)
 
 
-def _is_same(base: str, name: str) -> bool:
+def is_same_model(base: str, name: str) -> bool:
     """Whether two names may be those of one model: who gives it and how it is packed does not count."""
     return _plain(base) == _plain(name)
 

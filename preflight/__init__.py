@@ -19,7 +19,7 @@ from ..estimate.run_size import RunSize, phases_by_split, run_size
 from ..extras import untried
 from ..generate.stage import phase_requests
 from ..judges.calibration import unlike
-from ..judges.independence import overlap_warnings
+from ..judges.independence import overlap_warnings, writer_warning
 from ..models.dates import dated
 from ..records import DocumentSet, SummaryRequest
 from ..runfolder.dates import run_date
@@ -129,9 +129,11 @@ def _of_documents(recipe: Recipe, sets: Sequence[DocumentSet]) -> Iterator[str]:
 
 
 def warn_of_report(recipe: Recipe, requests: Collection[SummaryRequest]) -> None:
-    """What the report will say that nothing of the run can mend: judges that prove nothing, and too few test sets."""
+    """What nothing of the run can mend: judges that prove nothing or know their own hand, and too few test sets."""
     for warning in overlap_warnings(recipe, {}, only_same=True):
         log.warning("key 'evaluation.judges': %s", warning)
+    if warning := writer_warning(recipe):
+        log.warning("key 'judges': %s", warning)
     if note := few_sets(recipe, requests):
         log.warning("key 'corpus.test': %s", note)
 

@@ -16,7 +16,7 @@ from ..errors import EvenhandError, RecipeError
 from ..fairness.groups.coverage import ONE_VALUE
 from ..generate.causal_lm import check_causal_lm
 from ..judges import JUDGES
-from ..judges.batch import MISSING_REFERENCE, reference_text
+from ..judges.batch import COMPARING, MISSING_REFERENCE, reference_text
 from ..judges.documents import labelled_documents
 from ..judges.judge import ModelReader
 from ..judges.rubric import refuse_unreadable_grades
@@ -29,6 +29,7 @@ from ..runfolder.phases import Phase
 REMEDIES = {
     "key_points": "list them in the corpus (`key_points` of a set), write against: source, or leave the judge out",
     "opposing": "add the other sides' documents, write against: source, or leave the judge out",
+    **dict.fromkeys(COMPARING, "ask for two candidates or more under generate.plans, or leave the judge out"),
 }
 
 
@@ -60,7 +61,8 @@ def reading_checks(name: str, options: JudgeOptions) -> Iterator[Check]:
     if kind.trial:
         yield Check(f"{key}.file", partial(kind.trial, name, options), is_here=True)
     if kind.prompt and (grades := kind.prompt(name, options).grades):
-        yield Check(f"{key}.scoring", partial(_refuse_grades, name, options, grades), is_here=True)
+        below = "scoring" if hasattr(options, "scoring") else "model.name"
+        yield Check(f"{key}.{below}", partial(_refuse_grades, name, options, grades, below), is_here=True)
 
 
 def _named(name: str, options: JudgeOptions) -> dict[str, Check]:
@@ -87,13 +89,13 @@ def _refuse_incomplete(name: str, model: LanguageModel) -> None:
         check_causal_lm(model.model, model.model.adapter, f"judge {name!r}", is_for_transformers=is_for_transformers)
 
 
-def _refuse_grades(name: str, options: JudgeOptions, grades: Sequence[Sequence[str]]) -> None:
-    """Refuse grades that the model's tokenizer, if it is on this machine, cannot tell apart."""
+def _refuse_grades(name: str, options: JudgeOptions, grades: Sequence[Sequence[str]], below: str) -> None:
+    """Refuse grades that the model's tokenizer, if it is on this machine, cannot tell apart; `below` is the key to change."""
     model, backend = options.language_models[""]
     path = file_at_hand(model.name, model.revision, "tokenizer_config.json") if backend.reads_model else None
     if path is not None:
         tokenizer = open_chat_tokenizer(str(path.parent), f"judge {name!r}", switches=model.chat_template_kwargs)
-        refuse_unreadable_grades(name, model.name, grades, tokenizer)
+        refuse_unreadable_grades(f"judges.{name}.{below}", model.name, grades, tokenizer)
 
 
 def text_checks(phase: Phase, requests: Sequence[SummaryRequest]) -> Iterator[Check]:
@@ -115,7 +117,10 @@ def _refuse_unscored(phase: Phase, requests: Sequence[SummaryRequest], name: str
     """Refuse a judge that would leave more unscored than the recipe allows, whatever the summaries say."""
     options = phase.recipe.judges[name]
     limit = phase.recipe.limits.unscored
-    reasons = {request.id: reason for request in requests if (reason := _why_not(options, request))}
+    if options.against in COMPARING and phase.n_candidates == 1:
+        reasons = {request.id: MISSING_REFERENCE["candidates"] for request in requests}
+    else:
+        reasons = {request.id: reason for request in requests if (reason := _why_not(options, request))}
     if len(reasons) <= limit * len(requests):
         return
     counted = ", ".join(f"{reason} ({count})" for reason, count in Counter(reasons.values()).most_common())

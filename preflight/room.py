@@ -192,8 +192,9 @@ def _refuse_sources(phase: Phase, requests: Sequence[SummaryRequest], name: str,
     length = model.backend.max_model_len
     room = length - needs.reply_tokens
     if (tokenizer := _tokenizer(model)) is not None:
-        # the shortest prompt of the judge has at least these around source and summary
-        around = needs.template().fill(texts={"source": "", "summary": ""})
+        # the shortest prompt of the judge has at least these around what is filled in
+        template = needs.template()
+        around = template.fill(texts=dict.fromkeys(template.fields, ""))
         room -= max(0, len(tokenizer.encode(around, add_special_tokens=False).ids) - MERGED)
     if room < 1:
         raise RecipeError(

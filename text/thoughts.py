@@ -44,6 +44,7 @@ CLOSING = "|".join([
     # what is left of channels where special tokens are not written, and what terminals write
     r"(?-i:assistantfinal)", r"\.\.\.\s?done thinking\.?",
 ])  # fmt: skip
+OPEN_END = re.compile(rf"(?:{OPENING})\s*\Z", re.IGNORECASE)
 MARK = re.compile(f"(?P<opening>{OPENING})|(?P<closing>{CLOSING})", re.IGNORECASE)
 QUOTES = "`\"'\u201c\u201d\u2018\u2019"
 # a block of code that says that it is a thought
@@ -95,6 +96,11 @@ def without_thoughts(reply: str, *, is_summary: bool = False) -> PlainReply:
     if answer == reply:
         return PlainReply(reply, False)
     return PlainReply(answer.strip(), _n_letters(MARK.sub("", reply)) > _n_letters(answer))
+
+
+def opens_thought(prompt_end: str) -> bool:
+    """Whether what a chat template wrote at the end of a prompt opens a thought, so that the reply begins within it."""
+    return OPEN_END.search(prompt_end) is not None
 
 
 def _n_letters(text: str) -> int:

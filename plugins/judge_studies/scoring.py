@@ -16,7 +16,7 @@ from ...corpora.bundled import CONTROLLED, file_of
 from ...corpora.controlled import ControlledSet, read_controlled
 from ...errors import RecipeError
 from ...extras import missing_extra
-from ...judges.batch import Spent, judge_together
+from ...judges.batch import COMPARING, Spent, judge_together
 from ...judges.calibration import LENGTH
 from ...judges.judge import Judge, JudgeInput
 from ...judges.python_code import source_text
@@ -140,7 +140,7 @@ def has_nothing_to_judge(options: JudgeOptions) -> str | None:
     absent = {
         "opposing": "documents of other sides",
         "documents": "documents with attribute values",
-        "candidates": "candidates that one policy drew",
+        **dict.fromkeys(COMPARING, "candidates that one policy drew"),
     }
     return f"controlled sets have no {absent[options.against]}" if options.against in absent else None
 

@@ -7,10 +7,9 @@ from functools import lru_cache, partial, reduce
 from typing import Any
 
 from ...generate.answers import BLANK, reading, written_choice
-from ...generate.backend import Ask, Prompt, Reply, failed, normalised, prompt_tokens, tokens_digest
+from ...generate.backend import Ask, Prompt, Reply, failed, normalised, read_prompt
 from ...generate.chat import turn_marks
 from ...prompts import broken
-from ...records import Message
 from ...storage import digest
 from ...text.chat_marks import SENT
 from .answer_forms import ChatChoice, ChatResponse, TextChoice, TextLogprobs, TextResponse, TokenPosition
@@ -146,7 +145,7 @@ class Tokens(Sending):
 
     def __init__(self, tokenizer: Any) -> None:
         # each is read for what is sent, and again for what comes back
-        self._prompt = lru_cache(PROMPTS_KEPT)(partial(_tokens, tokenizer))
+        self._prompt = lru_cache(PROMPTS_KEPT)(partial(read_prompt, tokenizer))
         self._reading = lru_cache(partial(reading, tokenizer))
 
     def prompt(self, ask: Ask) -> Prompt:
@@ -198,6 +197,7 @@ class Tokens(Sending):
             token_ids=tuple(choice.token_ids or ()),
             logps=math.fsum(known) if known and all(map(math.isfinite, known)) else None,
             choice_probabilities=shares,
+            begins_in_thought=prompt.opens_thought,
         )
 
     def least_tokens(self, ask: Ask) -> int:
@@ -207,11 +207,6 @@ class Tokens(Sending):
 
 # server.prompts -> what is sent
 SENDINGS: dict[str, type[Sending]] = {"messages": Messages, "tokens": Tokens}
-
-
-def _tokens(tokenizer: Any, prompt: tuple[Message, ...]) -> Prompt:
-    token_ids = tuple(prompt_tokens(tokenizer, prompt))
-    return Prompt(token_ids, tokens_digest(token_ids))
 
 
 def _shares(choices: Sequence[str], text: str, positions: Sequence[TokenPosition]) -> dict[str, float]:

@@ -96,7 +96,7 @@ def test_merge_keys_of_yaml_work(recipe):
         ("seeds=1", "'seeds' is not known; did you mean 'seed'? Keys of the recipe are name, seed,"),
         ("judges.overlap.tpye=rouge2", "did you mean 'type'? Keys of 'judges.overlap' are against, kind, type, measure."),
         ("judges.overlap.aligner=nli", "'judges.overlap.aligner' is not known. Keys of 'judges.overlap' are"),
-        ("judges.coverage.scorin=greedy", "did you mean 'scoring'? Keys of 'judges.coverage' are against, model, backend, kind,"),
+        ("judges.coverage.scorin=greedy", "did you mean 'scoring'? Keys of 'judges.coverage' are model, backend, against, kind,"),
         ("judges.coverage.model.nme=x", "did you mean 'name'? Keys of 'judges.coverage.model' are name, revision,"),
         ("generate.plans.plain.temprature=1", "did you mean 'temperature'? Keys of 'generate.plans.plain' are temperature,"),
         ("corpus.train.splt=x", "did you mean 'split'? Keys of 'corpus.train' are split, limit, sample."),

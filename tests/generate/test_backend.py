@@ -5,6 +5,7 @@ import pytest
 from evenhand.errors import UnfitModelError
 from evenhand.generate.backend import Ask, Usage, normalised, prompt_tokens, read_prompts, tokens_digest
 from evenhand.generate.scripted import ScriptedBackend
+from evenhand.generate.work import read_asks
 from evenhand.records import Message, Sampling
 
 transformers = pytest.importorskip("transformers")
@@ -36,6 +37,26 @@ def test_tokenizer_without_a_chat_template_gets_the_text(tokenizer):
     tokenizer = transformers.AutoTokenizer.from_pretrained(tokenizer.name_or_path)
     tokenizer.chat_template = None
     assert tokenizer.decode(tokens(tokenizer, "The ferry.")) == "The ferry.\n\n"
+
+
+@pytest.mark.parametrize(
+    ("ending", "opens"),
+    [
+        # DeepSeek-R1 and Qwen3-Thinking, Mistral's and Seed's marks
+        ("<think>\n", True), ("<think>\n\n", True), ("[THINK]", True), ("<seed:think>", True),
+        # Qwen3 that is not to think, models that open their thoughts themselves, and those that have none
+        ("<think>\n\n</think>\n\n", False), ("", False),
+    ],
+)  # fmt: skip
+def test_template_that_opens_a_thought_is_told(tokenizer, ending, opens):
+    tokenizer = transformers.AutoTokenizer.from_pretrained(tokenizer.name_or_path)
+    tokenizer.chat_template = tokenizer.chat_template.replace("assistant\n", f"assistant\n{{{{ {ending!r} }}}}")
+    # a text that ends so is none of the template
+    for text in ("The ferry.", "The ferry. <think>"):
+        (row,) = read_asks(tokenizer, [Ask((Message(role="user", content=text),), Sampling(), 1)])
+        row.finish_reason = "stop"
+        assert row.reply(tokenizer).begins_in_thought == opens
+        assert tokenizer.decode(row.prompt.token_ids).endswith(f"assistant\n{ending}")
 
 
 def test_prompt_that_is_asked_often_is_tokenised_once(tokenizer):

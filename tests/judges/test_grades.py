@@ -109,7 +109,7 @@ def test_expected_grade_on_vllm_is_that_of_a_plain_pass(mistral, expected, tmp_p
 
 def refuse_grades(options, tokenizer):
     asks = JUDGES[options.kind].prompt
-    refuse_unreadable_grades("coverage", options.model.name, asks("coverage", options).grades, tokenizer)
+    refuse_unreadable_grades("judges.coverage.scoring", options.model.name, asks("coverage", options).grades, tokenizer)
 
 
 def test_grades_that_a_tokenizer_can_tell_apart_pass(mistral):
@@ -120,7 +120,7 @@ def test_grades_that_a_tokenizer_can_tell_apart_pass(mistral):
 def test_judge_whose_grades_cannot_be_read_is_refused_with_its_key(mistral):
     tokenizer = transformers.AutoTokenizer.from_pretrained(mistral)
     tokenizer.chat_template += "{% if add_generation_prompt %}<think>{% endif %}"
-    with pytest.raises(RecipeError, match=r"key 'judges\.coverage\.scoring': model .* use scoring: greedy"):
+    with pytest.raises(RecipeError, match=r"key 'judges\.coverage\.scoring': model .* use scoring: thought or greedy"):
         refuse_grades(rubric(mistral), tokenizer)
     # a reply that is read as text needs no place
     refuse_grades(rubric(mistral, scoring="greedy"), tokenizer)

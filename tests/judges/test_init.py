@@ -118,8 +118,9 @@ def test_against_of_judges_and_recipes_agree():
 
     sections = (RougeJudge, EqualCoverageJudge, ConsensusJudge)
     texts, documents, candidates = (section.model_fields["against"].annotation for section in sections)
-    # "sources" and "request" are no choices: they are what the opinion graph and functions are given
-    assert get_args(Against) == (*get_args(texts), *get_args(documents), "sources", *get_args(candidates), "request")
+    # no choices: what the opinion graph, judges that compare two by two, and functions are given
+    others = ("source_and_candidates", "request")
+    assert get_args(Against) == (*get_args(texts), *get_args(documents), "sources", *get_args(candidates), *others)
 
 
 def test_measures_on_one_encoder_share_it_with_other_judges():

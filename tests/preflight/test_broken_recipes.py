@@ -143,6 +143,25 @@ def test_key_points_that_the_corpus_lacks(values):
     assert "key 'judges.mine': 6 of 6 test requests cannot be scored: no key points listed (6)" in found
 
 
+def test_one_candidate_has_no_others_to_be_compared_with(values):
+    two = {"hot": {"candidates": 2, "max_tokens": 16}}
+    one = {"hot": {"candidates": 1, "max_tokens": 16}}
+    plans = {
+        name: values | {"generate": {**values["generate"], "plans": each}} for name, each in (("1", one), ("2", two))
+    }
+    found = refusal(judged(plans["1"], kind="consensus"))
+    assert "key 'judges.mine': 6 of 6 test requests cannot be scored: no other candidate (6)" in found
+    assert "ask for two candidates or more under generate.plans" in found
+    preflight(Recipe.model_validate(judged(plans["2"], kind="consensus")))
+
+
+def test_thought_that_leaves_no_room_for_a_source(values, tiny_model):
+    thinking = {"scoring": "thought", "thought_tokens": 900}
+    found = refusal(asking(values, tiny_model, **thinking))
+    assert "key 'judges.mine.backend.max_model_len': 1024 tokens have no room for a source" in found
+    preflight(Recipe.model_validate(asking(values, tiny_model, {"max_model_len": 2048}, **thinking)))
+
+
 def test_key_points_of_a_few_sets_are_too_few(values, tmp_path):
     lines = [
         document_set(f"s{i}", "test", key_points={"left": ["cheap"], "right": ["dear"]} if i else {}) for i in range(6)

@@ -17,13 +17,13 @@ from evenhand.config import PairsSection
 from evenhand.corpora.controlled import ground_truth
 from evenhand.evaluation.abstractiveness import fragments, novel_ngrams
 from evenhand.evaluation.report.checkpoint.ledger import duplicates
-from evenhand.evaluation.report.comparison.bradley_terry import order, strengths
 from evenhand.evaluation.report.comparison.ranking import _wins
 from evenhand.generate.backend import Reply
 from evenhand.generate.contract import check_output
 from evenhand.judges.alignment import aggregate as align_aggregate
 from evenhand.judges.alignment import chunk_sizes
 from evenhand.judges.asking import samplings, until_read
+from evenhand.judges.bradley_terry import order, strengths
 from evenhand.judges.combine import combine_scores
 from evenhand.judges.judge import JudgeInput
 from evenhand.judges.rouge import rouge

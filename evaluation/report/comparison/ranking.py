@@ -11,13 +11,13 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from ....judges.bradley_terry import order, strengths
 from ....resampling import LEAST_SETS, NOISE, cluster_sums, defined, jackknife_t
 from ...significance import Concluded
 from ..systems.compare import Comparer
 from ..systems.contents import JudgeNote
 from ..systems.questions import Half, Question
 from ..systems.ranked import Weighted
-from .bradley_terry import order, strengths
 from .contents import Ranking, Strength
 
 PRIOR = 0.1

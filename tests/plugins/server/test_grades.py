@@ -17,6 +17,7 @@ from evenhand.generate.answers import written_choice
 from evenhand.generate.backend import Ask, Usage
 from evenhand.generate.backends import open_backend
 from evenhand.judges.rubric import _expected_verdict
+from evenhand.judges.thought import mean_verdict
 from evenhand.plugins.server.bounds import least_tokens
 from evenhand.plugins.server.exchange import Exchange
 from evenhand.plugins.server.kept import KeptAnswers
@@ -78,6 +79,27 @@ def test_fraction_is_no_binary_grade(exchange, text):
     grades = ("0", "1")
     found = verdict(exchange, text, [(text[0], sure(text[0], grades)), (text[1:], {text[1:]: 1.0})], grades)
     assert (found.score is None) == (text != "0.")
+
+
+@pytest.mark.parametrize("key", ["reasoning_content", "reasoning"])
+def test_grade_behind_a_thought_that_a_server_keeps_apart(exchange, key):
+    messages = [
+        ({"content": "Coverage grade: 4", key: "Perhaps 2."}, "stop"),
+        ({"content": "<think>Perhaps 2.</think>Coverage grade: 5"}, "stop"),
+        # all of it a thought; cut within the thought, and behind it
+        ({"content": None, key: "Coverage grade: 1"}, "stop"),
+        ({"content": "", key: "Coverage grade: 1"}, "length"),
+        ({"content": "Coverage grade: 1", key: "Hm."}, "length"),
+    ]
+    asked = Ask((Message(role="user", content="grade"),), Sampling(max_tokens=100), 1)
+    found = []
+    for message, reason in messages:
+        content = {"choices": [{"finish_reason": reason, "message": message}], "usage": None}
+        response = exchange.read(json.dumps(content).encode())
+        found.append(exchange.taken(["k"], [asked], exchange.body([asked]), response)["k"].reply)
+    assert json.loads(mean_verdict(found, GRADES).raw)["grades"] == [4.0, 5.0, None, None, None]
+    # (4 + 5) / 2
+    assert mean_verdict(found, GRADES).score == 4.5
 
 
 FORMS = [

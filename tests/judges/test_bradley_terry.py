@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.errors import DataError
-from evenhand.evaluation.report.comparison.bradley_terry import order, strengths
+from evenhand.judges.bradley_terry import order, strengths
 
 tables = st.integers(1, 5).flatmap(
     lambda n: st.lists(st.lists(st.integers(0, 30), min_size=n, max_size=n), min_size=n, max_size=n)

@@ -12,8 +12,8 @@ from types import ModuleType
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ....errors import DataError
-from ....extras import need
+from ..errors import DataError
+from ..extras import need
 
 # how the error about strengths without a finite maximum begins
 NOT_IDENTIFIABLE = "not_identifiable"
@@ -29,7 +29,7 @@ def fit_library() -> ModuleType:
     Raises:
         MissingExtra: choix is not installed.
     """
-    return need("choix", "comparing systems")
+    return need("choix", "Bradley-Terry strengths")
 
 
 def strengths(wins: ArrayLike, prior: float = 0.1) -> NDArray[np.float64]:
