@@ -19,6 +19,7 @@ from ..errors import DataError, EvenhandError, ModelError, RecipeError
 from ..extras import need
 from ..storage import listed
 from ..text.shown import shortened
+from .adapter_switch import switch_by_flag
 from .attention import packing_refusal, use_packed_attention
 from .options import refuse_liger
 from .pair_collator import PairCollator
@@ -84,7 +85,10 @@ class SharedPrefixDPOTrainer(Packed, DPOTrainer):  # type: ignore[misc]
             return
         for model in filter(None, (self.model, self.ref_model)):
             plain = self.accelerator.unwrap_model(model)
-            base = plain.get_base_model() if is_peft_model(plain) else plain
+            base = plain
+            if is_peft_model(plain):
+                base = plain.get_base_model()
+                switch_by_flag(plain)
             usual = base.config._attn_implementation
             if refusal := packing_refusal(base, self._attention or usual):
                 raise ModelError(f"{NAME}: {refusal[1]}; or use trl.DPOTrainer")

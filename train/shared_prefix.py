@@ -16,6 +16,7 @@ from zlib import crc32
 from ..config import UNWEIGHTED
 from ..errors import RecipeError
 from ..extras import need
+from .adapter_switch import switch_by_flag
 from .fairpo import FairPO, PairTensors, fairpo_losses
 from .groups import COLUMNS, families, packed_length
 from .options import refuse_passes
@@ -125,9 +126,11 @@ class SharedPrefix(Packed):
             self.use_weighting = True
 
     def _use_packed_forward(self) -> None:
-        model = self.accelerator.unwrap_model(self.model).get_base_model()
+        adapted = self.accelerator.unwrap_model(self.model)
+        model = adapted.get_base_model()
         if not getattr(model, "runs_packed", False):
             self.attention = self._add_packed_forward(model)
+            switch_by_flag(adapted)
 
     def _refuse_passes_in_a_row(self) -> None:
         reentrant = (self.args.gradient_checkpointing_kwargs or {}).get("use_reentrant")
