@@ -139,7 +139,6 @@ def load_template(name: str, folder: Path, place: str = "") -> PromptTemplate:
     )
 
 
-@cache
 def shipped_prompts() -> dict[str, Path]:
     """The files of evenhand's own prompts and of its plug-ins', by room and name: "generate/perspective", "debate/revise"."""
     rooms = (Path(__file__).parent / room for room in ("generate", "judges"))

@@ -76,6 +76,7 @@ FILES = {
     "judges/test_apart.py": Left((), "its own tests of one child; several children, and engines of vLLM"),
     "judges/test_grades.py": Left((), "judges/test_rubric.py; grades of vLLM"),
     "judges/test_rubric.py": Left(ALL, "a real model's grades"),
+    "judges/test_thought.py": Left((), "its own tests by replies; a model that thinks, by vLLM and a server"),
     "models/test_places.py": Left((), "models/test_published_shapes.py converts GGUF files; the whole folder"),
     "runfolder/test_replicas.py": Left((), "its own other tests; processes that hang"),
     "plugins/serve/test_grpo.py": Left((), "plugins/serve/test_score.py; TRL's own GRPO against the server"),

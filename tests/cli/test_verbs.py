@@ -66,10 +66,10 @@ def test_what_may_be_repeated_is_not_refused(verb, option):
 
 def test_all_repeated_options_are_told_together():
     message = said(
-        "audit", "--attribute", "tone", "--attribute", "origin", "--tau", "1", "--out", "a", "--tau", "0", "--tau=1"
+        "audit", "--matcher", "words", "--matcher", "encoder", "--tau", "1", "--out", "a", "--tau", "0", "--tau=1"
     )
     assert message.splitlines() == [
-        "--attribute is given twice ('tone', 'origin'), and it has one value; give it once, or run the command once for each",
+        "--matcher is given twice ('words', 'encoder'), and it has one value; give it once, or run the command once for each",
         "--tau is given 3 times ('1', '0', '1'), and it has one value; give it once, or run the command once for each",
     ]
 

@@ -98,7 +98,7 @@ def test_it_has_a_command(bring, petitions, tmp_path):
         env={**os.environ, "PYTHONPATH": f"{site}:{os.environ.get('PYTHONPATH', '')}"},
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == f"{out}: 1 document set\nleft out: 1 petitions without a text\n"
+    assert done.stdout == f"{out}: 1 document set\nleft out: 1 petition without a text\n"
     (documents,) = read_document_sets(out, "side")
     assert documents.split == "test" and documents.documents[0].attributes == {"side": "for"}
 

@@ -155,7 +155,7 @@ def imported(*arguments):
 
 def test_themefinder_is_imported_with_a_card_without_votes(folder, tmp_path):
     done = imported("themefinder", folder, "--out", tmp_path / "b.jsonl", "--card", tmp_path / "b.md")
-    assert "3 statements" in done.output and "left out: 1 responses without a text" in done.output
+    assert "3 statements" in done.output and "left out: 1 response without a text" in done.output
     card = (tmp_path / "b.md").read_text()
     assert card.startswith("# The data of question_part_1\n") and "| AGREE | 1 |" in card and "| voters" not in card
     with pytest.raises(EvenhandError, match="already exists"):
