@@ -47,7 +47,7 @@ class GroupApproval:
     voters: Voters
     # digest of the file of votes
     digest: str
-    # draws of voters and statements, and their level
+    # draws of statements, and the level
     plan: Bootstrap
 
     name = "approval"

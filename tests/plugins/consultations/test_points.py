@@ -121,6 +121,19 @@ def test_p_is_one_where_everything_is_said_and_small_for_the_one_selection_of_ma
     assert found.gap.p_value == pytest.approx(1 / 401)
 
 
+def test_selections_that_a_group_did_not_vote_on_say_nothing_of_it():
+    # of forty statements the country voted on three alone, each one's approval another; the summary says the one it likes most
+    votes = np.ones((11, 40))
+    group_of = np.array([0] * 6 + [1] * 5)
+    votes[:6] = np.nan
+    votes[:6, :3] = [[1, 1, 1], [1, 1, -1], [1, 1, -1], [1, -1, -1], [1, -1, -1], [1, -1, -1]]
+    large = VoteTable(("country", "town"), group_of, votes)
+    said = Approved(np.array([1.0, 1.0]), ("unit",), (0,), (1.0,), (None,) * 40, 5)
+    country = points_of(large, said, tuple(map(str, range(40))), DRAWS).groups[0]
+    # one of the three that it voted on is as high: p of 2 / 3, not of 2 / 40
+    assert country.approval.p_value == pytest.approx(2 / 3, abs=0.25)
+
+
 def audit(folder, n_sets, *more, texts=TEXTS):
     names = [f"town {k}" for k in range(n_sets)]
     documents = tuple(Document(id=str(k), text=text, attributes={"group": "ab"[k % 2]}) for k, text in enumerate(texts))
