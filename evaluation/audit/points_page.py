@@ -59,14 +59,14 @@ def points_title(audit: Audit) -> str:
 
 def points_certainty(audit: Audit) -> str:
     """How sure it is that groups think differently of the summary, by as many texts at random, corrected for all summaries."""
-    p_value = _corrected(_points(_headlined(audit)).gap, len(_by_set(audit)))
+    p_value = _corrected(_points(_headlined(audit)).gap, audit)
     return certainty(p_value) if p_value <= 1 - audit.bootstrap.level else NOT_CLEAR
 
 
 def points_text(audit: Audit) -> str:
     """How sure the title is, what was counted, and by what."""
     headlined, examples = _headlined(audit), _first_set(audit)
-    p_value = _corrected(_points(headlined).gap, len(_by_set(audit)))
+    p_value = _corrected(_points(headlined).gap, audit)
     this_set = headlined.set_id if audit.n_sets > 1 else "this set"
     counts = (f"{example.system} {_points(example).lead}" for example in examples[:MOST_SYSTEMS])
     return (
@@ -83,7 +83,7 @@ def points_picture(audit: Audit) -> Picture:
     by_group = grouped(
         ((example, view) for example in examples for view in _points(example).groups), lambda pair: _name(pair[1])
     )
-    n_lanes = sum(map(len, by_group.values()))
+    n_groups = len(by_group)
     rows = tuple(
         PictureRow(
             name=name,
@@ -92,7 +92,7 @@ def points_picture(audit: Audit) -> Picture:
                 Lane(
                     example.system,
                     (Mark(view.approval, systems.index(example.system)),),
-                    is_clear=_corrected(view.approval, n_lanes) <= 1 - audit.bootstrap.level,
+                    is_clear=_corrected(view.approval, audit, n_groups) <= 1 - audit.bootstrap.level,
                 )
                 for example, view in of_group
             ),
@@ -219,8 +219,9 @@ def _points(example: AuditExample) -> Points:
     return example.points
 
 
-def _corrected(number: Number, n_tests: int) -> float:
-    return min(1.0, n_tests * (number.p_value or 0.0))
+def _corrected(number: Number, audit: Audit, n_tests: int = 1) -> float:
+    """p for as many tests of every summary, shown or not: which are shown goes by what they say."""
+    return min(1.0, n_tests * audit.n_sets * len(audit.systems) * (number.p_value or 0.0))
 
 
 def _name(view: GroupPoints) -> str:

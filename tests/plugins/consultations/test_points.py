@@ -172,6 +172,15 @@ def test_of_a_single_consultation_the_first_page_says_who_is_missing(tmp_path):
     assert "0 of 2 points" in pages["details"] and "Who is missing" in pages["details"]
 
 
+def test_the_correction_counts_summaries_that_are_not_shown_too(tmp_path):
+    # of two sets by two systems one summary of each system is shown, the worst: four were tested all the same
+    found, pages = audit(tmp_path, 2, "--examples", "1")
+    shown = [example["points"]["gap"] for example in found["examples"] if example.get("points")]
+    assert len(shown) == 2
+    p_value = max(shown, key=lambda gap: gap["value"])["p_value"]
+    assert f"{min(1.0, 4 * p_value) * 100:.1f} % of draws, corrected" in pages["index"]
+
+
 def test_without_examples_there_is_no_such_page(tmp_path):
     found, pages = audit(tmp_path, 1, "--examples", "0")
     assert not found["examples"] and "Who is missing" not in pages["index"]
