@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from ...config.section import Section
 from ...judges.measures import Entailer, Matcher
@@ -10,12 +10,15 @@ from ...judges.measures.words import WordMatcher
 from ...judges.shared import SharedModels
 from ...number import Number
 from ...resampling import Bootstrap
-from ..pages.blocks import Block
+from ..pages.blocks import Block, Overview
 from ..significance import NullDraws
 from .figures import Family, Measured
 from .input import AuditInput, SystemReader
 from .kinds import NumberKind
 from .plan import AuditPlan
+
+if TYPE_CHECKING:
+    from .contents import Audit
 
 # what an audit's options choose
 Tool = Literal["matcher", "entailer"]
@@ -89,6 +92,17 @@ class GroupTable:
     is_section: bool = False
 
 
+@dataclass(frozen=True)
+class PagePart:
+    """What a family says on the page besides its numbers, from what its examples have of their own."""
+
+    # the first screen in place of the audit's; None where that is to stay
+    first_screen: Callable[["Audit"], Overview | None]
+    # what stands below the audit's own first screen, and before all else in the details
+    blocks: Callable[["Audit"], Iterable[Block]]
+    section: Callable[["Audit"], Iterable[Block]]
+
+
 def _nothing(measured: Measured, least_group: int) -> Iterable[str]:
     return ()
 
@@ -118,6 +132,7 @@ class FamilyPage:
     compares_words: bool = False
     # what is said of a system's figures, with the sets that a group must have before anything is concluded of it
     warnings: Callable[[Measured, int], Iterable[str]] = _nothing
+    part: PagePart | None = None
 
 
 @dataclass(frozen=True)

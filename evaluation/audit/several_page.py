@@ -57,7 +57,7 @@ def _overview(audits: Sequence[Audit], pages: Sequence[Page]) -> Overview:
 
 
 def _picture(audits: Sequence[Audit], screens: Sequence[Overview], place: int) -> Picture | None:
-    """The rows of all attributes whose picture has the same columns as the one at the place, each with its attribute before it."""
+    """The rows of all attributes whose picture has the columns of the one at the place, each with its attribute before it."""
     first = screens[place].picture
     if first is None:
         return None

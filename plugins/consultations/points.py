@@ -9,16 +9,55 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ...evaluation.audit.kinds import GroupPoints, Points, Quote
 from ...evaluation.pages.words import counted
 from ...fairness.groups.coverage import over
 from ...number import Number
+from ...records import Record
 from ...resampling import NOISE, Bootstrap, percentiles
 from .approval import LEAST_VOTERS, Bools, Floats, VoteTable, approval, voter_bounds
 from .said import Approved
 
 # statements that are quoted of each group
 MOST_QUOTES = 10
+
+
+class Quote(Record):
+    """A text that a group stands behind."""
+
+    text: str
+    # by how many: "10 of 11 agree"
+    note: str
+    # sentence of the summary that is like it, and may say or deny it; "" for none
+    perhaps: str = ""
+
+
+class GroupPoints(Record):
+    """What a group thinks of a summary, and which of its points that does not say; of families with groups of their own."""
+
+    # with what share of what the summary says the group, its side, agrees; its interval is over the group's people, its p of as
+    # many texts taken at random, by itself
+    approval: Number
+    # the same of all texts, and from where to where that of as many texts at random mostly is, at the level of the page
+    of_all: float
+    chance: tuple[float, float]
+    n_people: int
+    # texts that most of the group agree with; those of them that the summary says, and those that a sentence is like, though it
+    # stands for another text
+    n_points: int
+    n_said: int
+    n_perhaps: int
+    # points that are not said, those first that the group agrees with most beyond the other groups
+    quotes: tuple[Quote, ...]
+
+
+class Points(Record):
+    """Whose points a summary says."""
+
+    # approval of the group that approves most less that of the one that approves least; p is of as many texts at random
+    gap: Number
+    # what was counted, as the end of a sentence that begins with the system
+    lead: str
+    groups: tuple[GroupPoints, ...]
 
 
 def points_of(table: VoteTable, answer: Approved, texts: Sequence[str], plan: Bootstrap) -> Points:

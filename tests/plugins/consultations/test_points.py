@@ -175,7 +175,7 @@ def test_of_a_single_consultation_the_first_page_says_who_is_missing(tmp_path):
 def test_the_correction_counts_summaries_that_are_not_shown_too(tmp_path):
     # of two sets by two systems one summary of each system is shown, the worst: four were tested all the same
     found, pages = audit(tmp_path, 2, "--examples", "1")
-    shown = [example["points"]["gap"] for example in found["examples"] if example.get("points")]
+    shown = [example["own"]["gap"] for example in found["examples"] if example.get("own")]
     assert len(shown) == 2
     p_value = max(shown, key=lambda gap: gap["value"])["p_value"]
     assert f"{min(1.0, 4 * p_value) * 100:.1f} % of draws, corrected" in pages["index"]
@@ -191,7 +191,7 @@ def test_of_many_consultations_it_is_a_part_of_the_page(tmp_path):
     found, pages = audit(tmp_path, 6)
     assert not found["title"].startswith("Country")
     assert "Who is missing from mine" in pages["index"] and "town 0" in pages["index"]
-    assert len([each for each in found["examples"] if each.get("points")]) == 10
+    assert len([each for each in found["examples"] if each.get("own")]) == 10
 
 
 def test_of_several_others_their_votes_are_told_together():
