@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from ...config.section import Section
 from ...judges.measures import Entailer, Matcher
@@ -16,9 +16,6 @@ from .figures import Family, Measured
 from .input import AuditInput, SystemReader
 from .kinds import NumberKind
 from .plan import AuditPlan
-
-if TYPE_CHECKING:
-    from .contents import Audit
 
 # what an audit's options choose
 Tool = Literal["matcher", "entailer"]
@@ -94,13 +91,13 @@ class GroupTable:
 
 @dataclass(frozen=True)
 class PagePart:
-    """What a family says on the page besides its numbers, from what its examples have of their own."""
+    """What a family says on the page besides its numbers, from what the examples of an `Audit` have of their own."""
 
     # the first screen in place of the audit's; None where that is to stay
-    first_screen: Callable[["Audit"], Overview | None]
+    first_screen: Callable[[Any], Overview | None]
     # what stands below the audit's own first screen, and before all else in the details
-    blocks: Callable[["Audit"], Iterable[Block]]
-    section: Callable[["Audit"], Iterable[Block]]
+    blocks: Callable[[Any], Iterable[Block]]
+    section: Callable[[Any], Iterable[Block]]
 
 
 def _nothing(measured: Measured, least_group: int) -> Iterable[str]:
