@@ -13,38 +13,45 @@ if TYPE_CHECKING:
     from ..evaluation.pages.blocks import Page
 
 
-def refuse_outputs(out: Path, suffix: str, inputs: Sequence[Path]) -> None:
+def refuse_outputs(out: Path, suffix: str, inputs: Sequence[Path], option: str = "--out") -> None:
     """Refuse an output of another kind, and one that is read or lies in a folder that is read.
 
     A file of another kind could be overwritten by what is written beside the output, or be somebody's own. Whether one of the
     right kind that already exists may be replaced is for the verb to say; see `refuse_replaced`.
 
+    Args:
+        out: the output.
+        suffix: of its kind.
+        inputs: what is read.
+        option: by which the output is named.
+
     Raises:
         DataError: the output is refused.
     """
     if out.suffix.lower() != suffix:
-        raise DataError(f"--out {out}: name a file that ends in {suffix}")
+        raise DataError(f"{option} {out}: name a file that ends in {suffix}")
     place = out.resolve()
     for path in inputs:
         if place == path.resolve():
-            raise DataError(f"--out {out}: is one of the files that are read; name another")
+            raise DataError(f"{option} {out}: is one of the files that are read; name another")
         if path.resolve() in place.parents:
-            raise DataError(f"--out {out}: lies in the folder {path}, which is read; name a place outside of it")
+            raise DataError(f"{option} {out}: lies in the folder {path}, which is read; name a place outside of it")
 
 
-def refuse_replaced(out: Path, remark: str = "") -> None:
+def refuse_replaced(out: Path, remark: str = "", option: str = "--out") -> None:
     """Refuse an output that already exists: hours of somebody's work may be in it.
 
     Args:
         out: where the verb is to write.
         remark: what more to say of such a file, as a sentence of its own.
+        option: by which the output is named.
 
     Raises:
         DataError: the output is there.
     """
     if out.exists():
         suffix = f" {remark}" if remark else ""
-        raise DataError(f"--out {out}: already exists; name another file, or add --force to replace it.{suffix}")
+        raise DataError(f"{option} {out}: already exists; name another file, or add --force to replace it.{suffix}")
 
 
 def keep_result(results: "BaseModel", page: "Page", out: Path) -> None:

@@ -33,9 +33,9 @@ from .gaps import Key
 from .input import AuditInput
 from .kinds import NumberKind, SummaryUnit
 from .options import described
+from .overview import own_screen
 from .package_checks import refuse_unfit
 from .plan import AuditPlan
-from .points_page import leads, points_title
 from .supplements import supplementary
 from .value_names import Name, has_own_groups, named, namer, with_names
 from .warnings import warnings
@@ -155,8 +155,8 @@ def _audit(
         versions=installed_versions(VERSIONS),
         sets=tuple(documents.id for documents in corpus.sets),
     )
-    first = points_title(audit) if leads(audit) else title(with_names(audit))
-    return audit.model_copy(update={"title": first})
+    screen = own_screen(audit)
+    return audit.model_copy(update={"title": screen.headline if screen else title(with_names(audit))})
 
 
 def _represented(numbers: Sequence[AuditNumber], attribute: str, name: Name) -> Representation | None:

@@ -11,7 +11,7 @@ from ...judges.measures.words import WordMatcher, open_word_matcher
 from ...judges.shared import SharedModels
 from ..gate.limits import fold
 from . import coverage, own_file, shares
-from .family import Arrangement, FamilyKind, Opening, Tool, Tools
+from .family import Arrangement, FamilyKind, Opening, PagePart, Tool, Tools
 from .figures import Family
 from .input import AuditInput
 from .kinds import SHARES, NumberKind
@@ -42,6 +42,11 @@ def shown_name(family: str, by: str) -> str:
 def arrangement_of(families: Iterable[str]) -> Arrangement:
     """The arrangement of systems, which one of the families of their audit has."""
     return next(filter(None, (MEASURES[family].arrangement for family in families)))
+
+
+def page_parts(families: Iterable[str]) -> list[PagePart]:
+    """What families say on the page besides their numbers."""
+    return [part for family in families if (part := MEASURES[family].page.part)]
 
 
 def absent_measures() -> dict[str, PluginError]:

@@ -10,7 +10,7 @@ from ...judges.measures.words import WordMatcher
 from ...judges.shared import SharedModels
 from ...number import Number
 from ...resampling import Bootstrap
-from ..pages.blocks import Block
+from ..pages.blocks import Block, Overview
 from ..significance import NullDraws
 from .figures import Family, Measured
 from .input import AuditInput, SystemReader
@@ -89,6 +89,17 @@ class GroupTable:
     is_section: bool = False
 
 
+@dataclass(frozen=True)
+class PagePart:
+    """What a family says on the page besides its numbers, from what the examples of an `Audit` have of their own."""
+
+    # the first screen in place of the audit's; None where that is to stay
+    first_screen: Callable[[Any], Overview | None]
+    # what stands below the audit's own first screen, and before all else in the details
+    blocks: Callable[[Any], Iterable[Block]]
+    section: Callable[[Any], Iterable[Block]]
+
+
 def _nothing(measured: Measured, least_group: int) -> Iterable[str]:
     return ()
 
@@ -118,6 +129,7 @@ class FamilyPage:
     compares_words: bool = False
     # what is said of a system's figures, with the sets that a group must have before anything is concluded of it
     warnings: Callable[[Measured, int], Iterable[str]] = _nothing
+    part: PagePart | None = None
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,10 @@
 """Kinds of numbers of an audit, how each is read, and what a family of measures shows of one summary."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from pydantic import Field
 
-from ...number import Number
 from ...records import Record, is_none
 
 # the family of the shares of the attribute's values, by which every other one is read: it stands first in a headline
@@ -113,45 +113,6 @@ class Side(Record):
     summary: float | None
 
 
-class Quote(Record):
-    """A text that a group stands behind."""
-
-    text: str
-    # by how many: "10 of 11 agree"
-    note: str
-    # sentence of the summary that is like it, and may say or deny it; "" for none
-    perhaps: str = ""
-
-
-class GroupPoints(Record):
-    """What a group thinks of a summary, and which of its points that does not say; of families with groups of their own."""
-
-    # with what share of what the summary says the group, its side, agrees; its interval is over the group's people, its p of as
-    # many texts taken at random, by itself
-    approval: Number
-    # the same of all texts, and from where to where that of as many texts at random mostly is, at the level of the page
-    of_all: float
-    chance: tuple[float, float]
-    n_people: int
-    # texts that most of the group agree with; those of them that the summary says, and those that a sentence is like, though it
-    # stands for another text
-    n_points: int
-    n_said: int
-    n_perhaps: int
-    # points that are not said, those first that the group agrees with most beyond the other groups
-    quotes: tuple[Quote, ...]
-
-
-class Points(Record):
-    """Whose points a summary says."""
-
-    # approval of the group that approves most less that of the one that approves least; p is of as many texts at random
-    gap: Number
-    # what was counted, as the end of a sentence that begins with the system
-    lead: str
-    groups: tuple[GroupPoints, ...]
-
-
 class TakenApart(Record):
     """What a family shows of one summary."""
 
@@ -165,5 +126,5 @@ class TakenApart(Record):
     left_out: tuple[str, ...]
     documents: tuple[str, ...]
     is_share: bool = True
-    # of a family that knows what people think of texts: the audit's first page says then whose points are missing
-    points: Points | None = Field(default=None, exclude_if=is_none)
+    # what the family's own part of the page is made of
+    own: dict[str, Any] | None = Field(default=None, exclude_if=is_none)

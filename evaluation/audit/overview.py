@@ -1,6 +1,7 @@
 """The audit's first page: who gets less than expected, how sure that is, a picture of all groups and systems, two summaries."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from ...number import Number
 from ...resampling import cut_to, too_few
@@ -10,10 +11,10 @@ from ..pages.numbers import Unit, interval, percent, signed, with_unit
 from ..pages.words import NOT_CLEAR, TOO_FEW, capital, certainty, counted, joined
 from .contents import Audit, AuditExample, AuditNumber
 from .examples_page import set_name
-from .families import MEASURES
+from .families import MEASURES, page_parts
+from .family import PagePart
 from .findings import apart, gap_words, in_sources, large
 from .kinds import SHARE_IN_SOURCES, SHARE_IN_SUMMARIES, SHARES, Side
-from .points_page import first_quotes, leads, points_certainty, points_picture, points_text
 
 # summaries shown, and documents beside each of them
 MOST_EXAMPLES, MOST_DOCUMENTS = 2, 2
@@ -23,14 +24,8 @@ MOST_OTHERS = 3
 
 def overview(audit: Audit) -> Overview:
     """The first page."""
-    if leads(audit):
-        return Overview(
-            headline=audit.title,
-            sure=points_certainty(audit),
-            text=" ".join((points_text(audit), *_told(audit))),
-            picture=points_picture(audit),
-            blocks=tuple(first_quotes(audit)),
-        )
+    if screen := own_screen(audit):
+        return replace(screen, text=" ".join((screen.text, *_told(audit))))
     numbers = numbers_shown(audit)
     # who loses most is named, and who gains only where nobody clearly loses
     clear = large(numbers)
@@ -46,8 +41,20 @@ def overview(audit: Audit) -> Overview:
         sure=certainty(clear[0].gap.adjusted) if clear else TOO_FEW if is_little else unsure,
         text=" ".join((text, *_told(audit))),
         picture=_picture(audit, numbers),
-        blocks=(*(_examples(audit, clear[0]) if clear else ()), *first_quotes(audit)),
+        blocks=(
+            *(_examples(audit, clear[0]) if clear else ()),
+            *(block for part in _parts(audit) for block in part.blocks(audit)),
+        ),
     )
+
+
+def own_screen(audit: Audit) -> Overview | None:
+    """The first page of a family that has one of its own for this audit; None where there is none."""
+    return next(filter(None, (part.first_screen(audit) for part in _parts(audit))), None)
+
+
+def _parts(audit: Audit) -> list[PagePart]:
+    return page_parts(note.family for note in audit.measures)
 
 
 def _told(audit: Audit) -> Iterator[str]:

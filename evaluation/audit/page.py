@@ -41,12 +41,11 @@ from .cells import gap, gap_column, gap_of, level_of, rests_on, shown
 from .contents import Audit, AuditNumber, Representation, ValueNote
 from .differences_page import differences
 from .examples_page import examples
-from .families import MEASURES, has_section
+from .families import MEASURES, has_section, page_parts
 from .findings import apart, gap_that_names, gap_words, in_sources, percent_range, speaking, wording_of
 from .groups_page import group_table
 from .kinds import SHARE_IN_SOURCES, SHARE_IN_SUMMARIES, SHORTFALL, UNDER_REPRESENTED
 from .overview import overview
-from .points_page import points_section
 from .several_page import joined_page
 from .value_names import with_names
 from .warnings import aim, length, notes, too_narrow
@@ -87,7 +86,7 @@ def _page(audit: Audit) -> Page:
         warnings=audit.warnings,
         findings=tuple(_named(audit)),
         body=(
-            *points_section(audit),
+            *(block for part in page_parts(note.family for note in audit.measures) for block in part.section(audit)),
             *_values(audit),
             *_sections(audit),
             *_measures(audit),

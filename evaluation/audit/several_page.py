@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from ..pages.blocks import Block, Details, Heading, Overview, Page, Picture, Prose, Table
-from ..pages.words import joined
+from ..pages.words import TOO_FEW, joined
 from .contents import Audit
 from .findings import by_distance, large
 from .overview import numbers_shown
@@ -43,7 +43,8 @@ def _overview(audits: Sequence[Audit], pages: Sequence[Page]) -> Overview:
     place = next((k for k, of_attribute in enumerate(gaps) if of_attribute[:1] == foremost), 0)
     screens = [page.overview for page in pages if page.overview]
     others = [
-        f"By {audit.attribute}: {audit.title} ({screen.sure[:1].lower()}{screen.sure[1:]})."
+        f"By {audit.attribute}: {audit.title}"
+        + ("." if screen.sure == TOO_FEW else f" ({screen.sure[:1].lower()}{screen.sure[1:]}).")
         for k, (audit, screen) in enumerate(zip(audits, screens, strict=True))
         if k != place
     ]
@@ -51,26 +52,31 @@ def _overview(audits: Sequence[Audit], pages: Sequence[Page]) -> Overview:
         screens[place],
         headline=f"By {audits[place].attribute}: {audits[place].title}",
         text=" ".join((screens[place].text, *others)),
-        picture=_picture([audit.attribute for audit in audits], [screen.picture for screen in screens]),
+        picture=_picture(audits, screens, place),
     )
 
 
-def _picture(attributes: Sequence[str], pictures: Sequence[Picture | None]) -> Picture | None:
-    """The rows of all attributes, each with its attribute before it."""
-    drawn = [(attribute, picture) for attribute, picture in zip(attributes, pictures, strict=True) if picture]
-    parts = [
-        replace(part, rows=tuple(replace(row, name=f"{attribute}: {row.name}") for row in part.rows))
-        for attribute, picture in drawn
-        for part in picture.parts
+def _picture(audits: Sequence[Audit], screens: Sequence[Overview], place: int) -> Picture | None:
+    """The rows of all attributes whose picture has the columns of the one at the place, each with its attribute before it."""
+    first = screens[place].picture
+    if first is None:
+        return None
+    alike = [
+        (audit.attribute, screen.picture)
+        for audit, screen in zip(audits, screens, strict=True)
+        if screen.picture and (screen.picture.reference, screen.picture.band) == (first.reference, first.band)
     ]
-    names = joined(attributes)
-    return next(
-        (
-            replace(first, name=f"overview by {names}", rows_are=names, parts=tuple(parts),
-                    title="; ".join(picture.title for _, picture in drawn))
-            for _, first in drawn
-        ),
-        None,
+    if len(alike) == 1:
+        return first
+    parts = (
+        replace(part, rows=tuple(replace(row, name=f"{attribute}: {row.name}") for row in part.rows))
+        for attribute, picture in alike
+        for part in picture.parts
+    )
+    names = joined([attribute for attribute, _ in alike])
+    return replace(
+        first, name=f"overview by {names}", rows_are=names, parts=tuple(parts),
+        title="; ".join(picture.title for _, picture in alike),
     )  # fmt: skip
 
 

@@ -87,7 +87,7 @@ def _of_sets(corpus: AuditInput) -> Iterator[str]:
             )
     if corpus.n_not_drawn:
         yield f"{len(corpus.sets):,} sets were drawn; {corpus.n_not_drawn:,} others were left aside by --limit."
-    if few_note := too_few(len(corpus.sets), subject="The audit"):
+    if few_note := too_few(len(corpus.sets), subject="What is said beyond these sets"):
         yield few_note
     if len(set(corpus.declared)) > 1:
         yield (

@@ -24,6 +24,8 @@ from ...resampling import Bootstrap
 from ...storage import file_digest
 from .approval import LEAST_VOTERS, approval
 from .points import points_of
+from .points_page import FAMILY as NAME
+from .points_page import GROUPS, PART
 from .said import Approved, Voters, Votes, approved, votes_of
 
 WORST = NumberKind("approval of the worst group", is_told=True)
@@ -47,10 +49,10 @@ class GroupApproval:
     voters: Voters
     # digest of the file of votes
     digest: str
-    # draws of voters and statements, and their level
+    # draws of statements, and the level
     plan: Bootstrap
 
-    name = "approval"
+    name = NAME
 
     @property
     def by(self) -> str:
@@ -120,7 +122,7 @@ class GroupApproval:
             lines=tuple(lines),
             left_out=worst,
             documents=(),
-            points=points_of(table, answer, texts, self.plan),
+            own=points_of(table, answer, texts, self.plan).model_dump(mode="json"),
         )  # fmt: skip
 
     def _reduce(self, sums: Floats) -> Floats:
@@ -197,16 +199,17 @@ FAMILY = FamilyKind(
         ),
     ),
     page=FamilyPage(
-        groups="opinion group",
+        groups=GROUPS,
         row="{value}",
         table=GroupTable(
             "Approval: {by}",
             "How far each opinion group agrees with what the summaries say, by its votes on the statements that say the same, "
             "in per cent. The groups are the voters'; where votes made them, as in Polis, those of two sets share a name alone.",
             "approval",
-            ("opinion group", "approval"),
+            (GROUPS, "approval"),
         ),
         zero_is_fair=False,
         warnings=_warnings,
+        part=PART,
     ),
 )  # fmt: skip

@@ -9,16 +9,55 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ...evaluation.audit.kinds import GroupPoints, Points, Quote
 from ...evaluation.pages.words import counted
 from ...fairness.groups.coverage import over
 from ...number import Number
-from ...resampling import NOISE, Bootstrap, defined, percentiles
-from .approval import LEAST_VOTERS, Bools, Floats, VoteTable, approval, drawn_rates
+from ...records import Record
+from ...resampling import NOISE, Bootstrap, percentiles
+from .approval import LEAST_VOTERS, Bools, Floats, VoteTable, approval, voter_bounds
 from .said import Approved
 
 # statements that are quoted of each group
 MOST_QUOTES = 10
+
+
+class Quote(Record):
+    """A text that a group stands behind."""
+
+    text: str
+    # by how many: "10 of 11 agree"
+    note: str
+    # sentence of the summary that is like it, and may say or deny it; "" for none
+    perhaps: str = ""
+
+
+class GroupPoints(Record):
+    """What a group thinks of a summary, and which of its points that does not say; of families with groups of their own."""
+
+    # with what share of what the summary says the group, its side, agrees; its interval is over the group's people, its p of as
+    # many texts taken at random, by itself
+    approval: Number
+    # the same of all texts, and from where to where that of as many texts at random mostly is, at the level of the page
+    of_all: float
+    chance: tuple[float, float]
+    n_people: int
+    # texts that most of the group agree with; those of them that the summary says, and those that a sentence is like, though it
+    # stands for another text
+    n_points: int
+    n_said: int
+    n_perhaps: int
+    # points that are not said, those first that the group agrees with most beyond the other groups
+    quotes: tuple[Quote, ...]
+
+
+class Points(Record):
+    """Whose points a summary says."""
+
+    # approval of the group that approves most less that of the one that approves least; p is of as many texts at random
+    gap: Number
+    # what was counted, as the end of a sentence that begins with the system
+    lead: str
+    groups: tuple[GroupPoints, ...]
 
 
 def points_of(table: VoteTable, answer: Approved, texts: Sequence[str], plan: Bootstrap) -> Points:
@@ -30,7 +69,7 @@ def points_of(table: VoteTable, answer: Approved, texts: Sequence[str], plan: Bo
         table: the votes.
         answer: what the summary says.
         texts: of the statements.
-        plan: draws of voters and of statements, and the level.
+        plan: draws of statements, and the level.
     """
     statements = [place for place in answer.statements if place is not None]
     is_said = np.isin(np.arange(len(texts)), statements)
@@ -39,14 +78,16 @@ def points_of(table: VoteTable, answer: Approved, texts: Sequence[str], plan: Bo
     votable = np.flatnonzero(~np.isnan(table.rates).all(axis=0))
     times = np.unique(statements, return_counts=True)[1]
     random = at_random(table.rates[:, votable], times, plan)  # (draws, groups)
-    lows, highs = percentiles(_mean_over(drawn_rates(table, statements, plan)), plan.level)
     random_lows, random_highs = percentiles(random, plan.level)
     agrees, voted = table.count(1), table.count(1) + table.count(-1)
     is_point = (voted >= LEAST_VOTERS) & (agrees > voted / 2)  # (groups, statements)
+    bounds = {
+        k: voter_bounds([(table, k, statements)], plan.level) for k in np.flatnonzero(~np.isnan(observed)).tolist()
+    }
     groups = tuple(
         GroupPoints(
             approval=Number(
-                side=table.groups[k], value=float(observed[k]), low=defined(lows[k]), high=defined(highs[k]),
+                side=table.groups[k], value=float(observed[k]), low=bounds[k][0], high=bounds[k][1],
                 n=int(voted[k, is_said].sum()), p_value=_two_sided(random[:, k], observed[k]),
             ),
             of_all=float(_mean_over(table.rates)[k]),
@@ -57,8 +98,9 @@ def points_of(table: VoteTable, answer: Approved, texts: Sequence[str], plan: Bo
             n_perhaps=int((is_point[k] & is_like & ~is_said).sum()),
             quotes=_quotes(table, k, is_point[k] & ~is_said, answer, texts),
         )
-        for k in np.flatnonzero(~np.isnan(observed)).tolist()
+        for k in bounds
     )  # fmt: skip
+    random = random[(~np.isnan(random)).sum(axis=1) > 1]  # selections of which two groups think something
     gaps = np.nanmax(random, axis=1) - np.nanmin(random, axis=1)
     gap = Number(value=answer.gap, p_value=_share_of(gaps >= answer.gap - NOISE))
     return Points(gap=gap, lead=_lead(answer, int(is_said.sum()), len(votable)), groups=groups)
@@ -86,6 +128,7 @@ def _mean_over(rates: Floats) -> Floats:
 
 
 def _two_sided(draws: Floats, value: float) -> float:
+    draws = draws[~np.isnan(draws)]
     return min(1.0, 2 * min(_share_of(draws <= value + NOISE), _share_of(draws >= value - NOISE)))
 
 

@@ -18,7 +18,8 @@ from pydantic import AliasChoices, ConfigDict, Field, TypeAdapter, ValidationErr
 
 from ...errors import DataError
 from ...records import Document, DocumentSet, Record, Text
-from ...storage import as_given, listed_lines, read_json, read_numbered
+from ...storage import as_given, explain, listed_lines, read_json, read_numbered
+from ...text import repeated
 from ...text.shown import shortened
 from .votes import Consultation
 
@@ -169,6 +170,8 @@ def _by_response(path: Path, line: type[L]) -> dict[str, L]:
             mistakes.append(
                 (number, f"response {shortened(record.response_id)} stands in line {earlier} already; take one out")
             )
+        elif isinstance(record, MappedResponse) and (twice := repeated(record.labels)):
+            mistakes.append((number, f"theme {', '.join(map(shortened, twice))} is there twice; take one out"))
         elif isinstance(record, MappedResponse) and len(record.stances) not in (0, len(record.labels)):
             mistakes.append(
                 (number, f"has {len(record.labels)} labels and {len(record.stances)} stances; each label has one")
@@ -184,9 +187,12 @@ def _themes(path: Path) -> dict[str, str]:
         themes = TypeAdapter(list[Theme]).validate_python(read_json(path)) if path.is_file() else []
     except ValidationError as error:
         raise DataError(
-            f"{path}: is no list of themes with topic_id and topic or topic_label ({error.error_count()} mistakes)"
+            f"{path}: is no list of themes with topic_id and topic or topic_label ({explain(error)})"
         ) from error
-    n_alike = Counter(theme.name for theme in themes)
+    if twice := repeated(theme.topic_id for theme in themes):
+        raise DataError(f"{path}: topic_id {', '.join(map(shortened, twice))} stands there twice; take one out")
+    # what is called as the attribute of positions is another's
+    n_alike = Counter([ATTRIBUTE, *(theme.name for theme in themes)])
     return {
         theme.topic_id: theme.name if n_alike[theme.name] == 1 else f"{theme.name} ({theme.topic_id})"
         for theme in themes

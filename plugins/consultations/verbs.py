@@ -83,11 +83,11 @@ def _import(
     from ...storage import write_jsonl, write_text
 
     out, votes, card = outputs
-    for path, suffix in ((votes, ".jsonl"), (card, ".md")):
+    for option, path, suffix in (("--votes", votes, ".jsonl"), ("--card", card, ".md")):
         if path is not None:
-            refuse_outputs(path, suffix, [folder, out])
+            refuse_outputs(path, suffix, [folder, out], option)
             if not force:
-                refuse_replaced(path)
+                refuse_replaced(path, option=option)
     with reading(folder, out, force=force):
         consultation = read(folder)
     if votes is not None:

@@ -1,6 +1,6 @@
 """Intervals of approval over voters: the only ones where a single consultation is audited.
 
-The voters of every group of every set are drawn with replacement; which statements a summary says stays as it is.
+They are exact (`approval.voter_bounds`); which statements a summary says stays as it is.
 """
 
 from collections.abc import Iterator, Sequence
@@ -10,15 +10,14 @@ import numpy as np
 from ...config.section import Section
 from ...evaluation.audit.contents import AuditNumber
 from ...evaluation.audit.family import CommandOption
-from ...evaluation.audit.figures import Floats, Measured
+from ...evaluation.audit.figures import Measured
 from ...evaluation.audit.input import AuditInput
 from ...evaluation.audit.kinds import Measure
 from ...evaluation.audit.supplements import Supplement
-from ...fairness.groups.coverage import over
-from ...resampling import Bootstrap, defined, percentiles
-from .approval import VoteTable, approval, drawn_rates
+from ...resampling import Bootstrap
+from .approval import voter_bounds
 from .family import APPROVAL, WORST, GroupApproval
-from .said import Approved, Votes
+from .said import Approved
 
 HOW = "interval over voters"
 
@@ -33,45 +32,38 @@ class VoterOptions(Section):
 def over_voters(
     measured: Sequence[Measured], corpus: AuditInput, bootstrap: Bootstrap, options: Section
 ) -> Iterator[AuditNumber]:
-    """Approval of each group and of the worst one with intervals over voters, mean over sets, system after system."""
+    """Approval of each group with intervals over voters, mean over sets, and of a single set's worst one, system after system."""
     for measurement in measured:
         if isinstance(measurement.family, GroupApproval) and measurement.figures.scored.any():
-            yield from _of_system(measurement, measurement.family, corpus, bootstrap)
+            yield from _of_system(measurement, measurement.family, corpus, bootstrap.level)
 
 
-def _of_system(
-    measurement: Measured, family: GroupApproval, corpus: AuditInput, bootstrap: Bootstrap
-) -> Iterator[AuditNumber]:
+def _of_system(measurement: Measured, family: GroupApproval, corpus: AuditInput, level: float) -> Iterator[AuditNumber]:
     answered = [
-        (answer, family.votes.by_set[documents.id])
+        (family.votes.by_set[documents.id], answer)
         for documents, answer in zip(corpus.sets, measurement.answers, strict=True)
         if isinstance(answer, Approved)
     ]
-    draws = np.stack([_drawn(family.votes, table, answer, bootstrap) for answer, table in answered])
-    observed = np.stack([[*answer.by_group, answer.worst] for answer, _ in answered])  # (sets, groups and worst)
-    known = ~np.isnan(observed)
-    n_sets = known.sum(axis=0)
-    means = over(np.where(known, observed, 0.0).sum(axis=0), n_sets)
-    # a draw that leaves a group without a vote in one set says nothing of its mean
-    drawn = over(np.where(known[:, None], draws, 0.0).sum(axis=0), np.broadcast_to(n_sets, draws.shape[1:]))
-    lows, highs = percentiles(drawn, bootstrap.level)
-    sides = (*family.votes.groups, None)
-    for place, side in enumerate(sides):
+    # which group is worst was not known before: the error of that adds up over sets, so of several the worst has none
+    for side in (*family.votes.groups, *((None,) if len(answered) == 1 else ())):
+        rated = [
+            (approved, (table, table.groups.index(group), [place for place in answer.statements if place is not None]))
+            for table, answer in answered
+            for group, approved in [_approval(family.votes.groups, answer, side)]
+            if not np.isnan(approved)
+        ]
+        low, high = voter_bounds([votes for _, votes in rated], level) if rated else (None, None)
         yield AuditNumber(
             measure=str(Measure(WORST if side is None else APPROVAL, family.by)), system=measurement.system, side=side, how=HOW,
-            value=defined(means[place]), low=defined(lows[place]), high=defined(highs[place]), n_sets=int(n_sets[place]),
+            value=float(np.mean([approved for approved, _ in rated])) if rated else None,
+            low=low, high=high, n_sets=len(rated),
         )  # fmt: skip
 
 
-def _drawn(votes: Votes, table: VoteTable, answer: Approved, bootstrap: Bootstrap) -> Floats:
-    """Approval of one summary by each group of all sets, and by the worst one, in each draw, (draws, groups and worst)."""
-    said = [place for place in answer.statements if place is not None]
-    rates = drawn_rates(table, said, bootstrap)
-    by_group = np.full((len(rates), len(votes.groups)), np.nan)
-    places = [votes.groups.index(group) for group in table.groups]
-    by_group[:, places] = [approval(np.ones((1, len(said)), dtype=bool), of_draw)[0] for of_draw in rates]
-    # the worst group of a draw is not known where a group has no vote in it
-    return np.column_stack([by_group, by_group[:, ~np.isnan(answer.by_group)].min(axis=1)])
+def _approval(groups: Sequence[str], answer: Approved, side: str | None) -> tuple[str, float]:
+    """The group and its approval of a summary; without a side those of the group that approves least."""
+    place = int(np.nanargmin(answer.by_group)) if side is None else groups.index(side)
+    return groups[place], float(answer.by_group[place])
 
 
 SUPPLEMENT = Supplement(

@@ -46,9 +46,9 @@ def _import(
     """Write the document sets and the ratings of a file."""
     from ....storage import write_jsonl
 
-    refuse_outputs(ratings, ".jsonl", [file, out])
+    refuse_outputs(ratings, ".jsonl", [file, out], "--ratings")
     if not force:
-        refuse_replaced(ratings)
+        refuse_replaced(ratings, option="--ratings")
     with reading(file, out, force=force):
         rated = read(file)
     write_jsonl(ratings, rated.rows)

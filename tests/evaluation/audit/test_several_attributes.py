@@ -135,6 +135,16 @@ def test_the_first_screen_says_for_which_attribute_and_whom(files):
     assert all("by origin" in name or "by stance" in name for name in tables)
 
 
+def test_attributes_whose_picture_has_other_columns_are_not_drawn_into_it(files):
+    audit = audited(files, "stance", "origin")
+    (origin,) = audit.others
+    # of origin alone no range is known, so that its band is another
+    blind = [n.model_copy(update={"gap": n.gap.model_copy(update={"blind": None})}) for n in origin.numbers]
+    other = origin.model_copy(update={"numbers": tuple(blind)})
+    picture = page(audit.model_copy(update={"others": (other,)})).overview.picture
+    assert len({row.name.partition(":")[0] for row in picture.rows} & {"stance", "origin", "left", "here"}) == 1
+
+
 def test_limits_say_of_which_attribute_where_that_is_not_plain(files):
     numbers = page_numbers(audited(files, "stance", "origin"))
     assert numbers.subject.attribute == "stance and origin"

@@ -121,6 +121,19 @@ def test_p_is_one_where_everything_is_said_and_small_for_the_one_selection_of_ma
     assert found.gap.p_value == pytest.approx(1 / 401)
 
 
+def test_selections_that_a_group_did_not_vote_on_say_nothing_of_it():
+    # of forty statements the country voted on three alone, each one's approval another; the summary says the one it likes most
+    votes = np.ones((11, 40))
+    group_of = np.array([0] * 6 + [1] * 5)
+    votes[:6] = np.nan
+    votes[:6, :3] = [[1, 1, 1], [1, 1, -1], [1, 1, -1], [1, -1, -1], [1, -1, -1], [1, -1, -1]]
+    large = VoteTable(("country", "town"), group_of, votes)
+    said = Approved(np.array([1.0, 1.0]), ("unit",), (0,), (1.0,), (None,) * 40, 5)
+    country = points_of(large, said, tuple(map(str, range(40))), DRAWS).groups[0]
+    # one of the three that it voted on is as high: p of 2 / 3, not of 2 / 40
+    assert country.approval.p_value == pytest.approx(2 / 3, abs=0.25)
+
+
 def audit(folder, n_sets, *more, texts=TEXTS):
     names = [f"town {k}" for k in range(n_sets)]
     documents = tuple(Document(id=str(k), text=text, attributes={"group": "ab"[k % 2]}) for k, text in enumerate(texts))
@@ -159,6 +172,15 @@ def test_of_a_single_consultation_the_first_page_says_who_is_missing(tmp_path):
     assert "0 of 2 points" in pages["details"] and "Who is missing" in pages["details"]
 
 
+def test_the_correction_counts_summaries_that_are_not_shown_too(tmp_path):
+    # of two sets by two systems one summary of each system is shown, the worst: four were tested all the same
+    found, pages = audit(tmp_path, 2, "--examples", "1")
+    shown = [example["own"]["gap"] for example in found["examples"] if example.get("own")]
+    assert len(shown) == 2
+    p_value = max(shown, key=lambda gap: gap["value"])["p_value"]
+    assert f"{min(1.0, 4 * p_value) * 100:.1f} % of draws, corrected" in pages["index"]
+
+
 def test_without_examples_there_is_no_such_page(tmp_path):
     found, pages = audit(tmp_path, 1, "--examples", "0")
     assert not found["examples"] and "Who is missing" not in pages["index"]
@@ -169,7 +191,7 @@ def test_of_many_consultations_it_is_a_part_of_the_page(tmp_path):
     found, pages = audit(tmp_path, 6)
     assert not found["title"].startswith("Country")
     assert "Who is missing from mine" in pages["index"] and "town 0" in pages["index"]
-    assert len([each for each in found["examples"] if each.get("points")]) == 10
+    assert len([each for each in found["examples"] if each.get("own")]) == 10
 
 
 def test_of_several_others_their_votes_are_told_together():

@@ -109,6 +109,13 @@ def test_themes_of_one_name_are_told_apart(folder):
     assert {"Fares (A)", "Fares (B)"} < set(attributes(read_themefinder(folder))["1"])
 
 
+def test_a_theme_called_position_is_not_lost(folder):
+    path = folder / RESULT / "themes.json"
+    path.write_text(json.dumps([{"topic_id": "A", "topic_label": "position"}, *THEMES[1:]]))
+    first = attributes(read_themefinder(folder))["1"]
+    assert (first["position (A)"], first["position"]) == ("POSITIVE", "AGREE")
+
+
 def test_an_answer_of_the_name_of_a_theme_is_not_lost(folder):
     answers = {"Fares": "monthly", "position": "clerk"}
     lines(folder / "inputs/respondents.jsonl", [{"response_id": 1, "demographic_data": answers}])
@@ -129,7 +136,9 @@ def test_what_is_mapped_and_is_not_there_is_counted(folder):
         (f"{PART}/responses.jsonl", [{"response_id": 1}], r"responses\.jsonl:1: .*response"),
         (f"{RESULT}/mapping.jsonl", [MAPPING[0] | {"stances": ["POSITIVE"]}], "2 labels and 1 stances"),
         (f"{RESULT}/mapping.jsonl", [{"response_id": 1, "labels": ["Z"]}], "'Z' of response 1"),
-        (f"{RESULT}/themes.json", [{"topic_id": ""}], "is no list of themes"),
+        (f"{RESULT}/mapping.jsonl", [{"response_id": 1, "labels": ["A", "A"]}], "theme 'A' is there twice"),
+        (f"{RESULT}/themes.json", [THEMES[0], THEMES[0]], "topic_id 'A' stands there twice"),
+        (f"{RESULT}/themes.json", [{"topic_id": ""}], "is no list of themes.*topic_id"),
         (f"{RESULT}/themes.json", ["A"], "is no list of themes"),
     ],
 )  # fmt: skip
@@ -158,7 +167,7 @@ def test_themefinder_is_imported_with_a_card_without_votes(folder, tmp_path):
     assert "3 statements" in done.output and "left out: 1 response without a text" in done.output
     card = (tmp_path / "b.md").read_text()
     assert card.startswith("# The data of question_part_1\n") and "| AGREE | 1 |" in card and "| voters" not in card
-    with pytest.raises(EvenhandError, match="already exists"):
+    with pytest.raises(EvenhandError, match=r"--card .*b\.md: already exists"):
         imported("themefinder", folder, "--out", tmp_path / "c.jsonl", "--card", tmp_path / "b.md")
     with pytest.raises(EvenhandError, match=r"ends in \.md"):
         imported("themefinder", folder, "--out", tmp_path / "c.jsonl", "--card", tmp_path / "b.txt")

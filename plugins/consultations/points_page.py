@@ -5,9 +5,11 @@ With fewer sets than a verdict needs this is the audit's first page, since one c
 
 from collections.abc import Iterator, Sequence
 
-from ...number import Number
-from ...resampling import LEAST_SETS
-from ..pages.blocks import (
+from ...evaluation.audit.cells import level_of
+from ...evaluation.audit.contents import Audit, AuditExample
+from ...evaluation.audit.examples_page import set_name
+from ...evaluation.audit.family import PagePart
+from ...evaluation.pages.blocks import (
     Block,
     Columns,
     Details,
@@ -16,6 +18,7 @@ from ..pages.blocks import (
     Lane,
     Mark,
     NumberCell,
+    Overview,
     Picture,
     PicturePart,
     PictureRow,
@@ -28,14 +31,13 @@ from ..pages.blocks import (
     rows_of,
     table,
 )
-from ..pages.numbers import interval, percent
-from ..pages.words import NOT_CLEAR, certainty, counted, headline, joined
-from .cells import level_of
-from .contents import Audit, AuditExample
-from .examples_page import set_name
-from .families import MEASURES
-from .kinds import GroupPoints, Points, Quote
+from ...evaluation.pages.numbers import interval, percent
+from ...evaluation.pages.words import NOT_CLEAR, certainty, counted, headline, joined
+from ...number import Number
+from ...resampling import LEAST_SETS
+from .points import GroupPoints, Points, Quote
 
+FAMILY, GROUPS = "approval", "opinion group"
 # on the first page: quotes of a group and characters of each, groups of a system, those that agree least, and systems
 MOST_QUOTES, MOST_LETTERS, MOST_GROUPS, MOST_SYSTEMS = 3, 300, 4, 2
 HOW_SURE = (
@@ -43,47 +45,36 @@ HOW_SURE = (
 )
 
 
-def leads(audit: Audit) -> bool:
-    """Whether the points are the audit's first page: of so few sets nothing else can be said."""
-    return audit.n_sets < LEAST_SETS and any(example.points for example in audit.examples)
+def first_screen(audit: Audit) -> Overview | None:
+    """The groups that agree least and most with the summary that they think most differently of, and how sure that is.
 
-
-def points_title(audit: Audit) -> str:
-    """The groups that agree least and most with the summary that they think most differently of."""
-    example = _headlined(audit)
-    ordered = sorted(_points(example).groups, key=lambda view: view.approval.value or 0.0)
-    lowest, highest = ordered[0], ordered[-1]
-    first = f"{_name(lowest)} agrees with {percent(lowest.approval.value, 0)} of what {example.system} says"
-    return headline(f"{first}, {_name(highest)} with {percent(highest.approval.value, 0)}", first)
-
-
-def points_certainty(audit: Audit) -> str:
-    """How sure it is that groups think differently of the summary, by as many texts at random, corrected for all summaries."""
-    p_value = _corrected(_points(_headlined(audit)).gap, len(_by_set(audit)))
-    return certainty(p_value) if p_value <= 1 - audit.bootstrap.level else NOT_CLEAR
-
-
-def points_text(audit: Audit) -> str:
-    """How sure the title is, what was counted, and by what."""
-    headlined, examples = _headlined(audit), _first_set(audit)
-    p_value = _corrected(_points(headlined).gap, len(_by_set(audit)))
-    this_set = headlined.set_id if audit.n_sets > 1 else "this set"
+    None of an audit of which something else can be said.
+    """
+    examples = _first_set(audit)
+    if audit.n_sets >= LEAST_SETS or not examples:
+        return None
+    widest = max(examples, key=lambda example: _points(example).gap.size)
+    lowest, *_, highest = sorted(_points(widest).groups, key=lambda view: view.approval.value or 0.0)
+    first = f"{_name(lowest)} agrees with {percent(lowest.approval.value, 0)} of what {widest.system} says"
+    p_value = _corrected(_points(widest).gap, audit)
+    this_set = widest.set_id if audit.n_sets > 1 else "this set"
     counts = (f"{example.system} {_points(example).lead}" for example in examples[:MOST_SYSTEMS])
-    return (
-        f"Of {this_set} alone: groups differ as much by as many texts at random in {percent(p_value, 1)} of draws, corrected. "
-        f"{'; '.join(counts)}. {HOW_SURE}"
+    return Overview(
+        headline=headline(f"{first}, {_name(highest)} with {percent(highest.approval.value, 0)}", first),
+        sure=certainty(p_value) if p_value <= 1 - audit.bootstrap.level else NOT_CLEAR,
+        text=f"Of {this_set} alone: groups differ as much by as many texts at random in {percent(p_value, 1)} of draws, "
+        f"corrected. {'; '.join(counts)}. {HOW_SURE}",
+        picture=_picture(audit, examples),
+        blocks=tuple(first_quotes(audit)),
     )
 
 
-def points_picture(audit: Audit) -> Picture:
+def _picture(audit: Audit, examples: Sequence[AuditExample]) -> Picture:
     """Each group's approval of each summary, beside that of all texts and of as many texts at random."""
-    examples = _first_set(audit)
-    rows_are = MEASURES[examples[0].family].page.groups or audit.attribute
     systems = [system.label for system in audit.systems]
     by_group = grouped(
         ((example, view) for example in examples for view in _points(example).groups), lambda pair: _name(pair[1])
     )
-    n_lanes = sum(map(len, by_group.values()))
     rows = tuple(
         PictureRow(
             name=name,
@@ -92,7 +83,7 @@ def points_picture(audit: Audit) -> Picture:
                 Lane(
                     example.system,
                     (Mark(view.approval, systems.index(example.system)),),
-                    is_clear=_corrected(view.approval, n_lanes) <= 1 - audit.bootstrap.level,
+                    is_clear=_corrected(view.approval, audit, len(by_group)) <= 1 - audit.bootstrap.level,
                 )
                 for example, view in of_group
             ),
@@ -103,9 +94,9 @@ def points_picture(audit: Audit) -> Picture:
     )
     quantity = "share of what the summary says that the group agrees with"
     return Picture(
-        name=f"agreement by {rows_are}",
-        rows_are=rows_are,
-        title=f"{quantity.capitalize()}, by {rows_are}, for each of {joined([e.system for e in examples], 3)}",
+        name=f"agreement by {GROUPS}",
+        rows_are=GROUPS,
+        title=f"{quantity.capitalize()}, by {GROUPS}, for each of {joined([e.system for e in examples], 3)}",
         parts=(PicturePart(rows, "%", 1, quantity),),
         reference="of all texts",
         band="of as many texts at random",
@@ -144,7 +135,7 @@ def points_section(audit: Audit) -> Iterator[Block]:
     if not examples:
         return
     columns: Columns[GroupPoints] = {
-        MEASURES[examples[0].family].page.groups or audit.attribute: _name,
+        GROUPS: _name,
         "voters": lambda view: count(view.n_people),
         "votes": lambda view: count(view.approval.n),
         "agrees with": lambda view: NumberCell(view.approval.value, bounds(view.approval), 1, "%"),
@@ -197,10 +188,10 @@ def _words_of(quote: Quote, most_letters: int | None) -> str:
 
 def _by_set(audit: Audit) -> list[AuditExample]:
     """The summaries whose points are known, those of the set first in which two groups think most differently of one."""
-    known = [example for example in audit.examples if example.points]
-    widest = {example.set_id: 0.0 for example in known}
+    known = [example for example in audit.examples if example.family == FAMILY and example.own]
+    widest: dict[str, float] = {}
     for example in known:
-        widest[example.set_id] = max(widest[example.set_id], _points(example).gap.size)
+        widest[example.set_id] = max(widest.get(example.set_id, 0.0), _points(example).gap.size)
     systems = [system.label for system in audit.systems]
     return sorted(known, key=lambda example: (-widest[example.set_id], example.set_id, systems.index(example.system)))
 
@@ -210,18 +201,17 @@ def _first_set(audit: Audit) -> list[AuditExample]:
     return [example for example in examples if example.set_id == examples[0].set_id]
 
 
-def _headlined(audit: Audit) -> AuditExample:
-    return max(_by_set(audit), key=lambda example: _points(example).gap.size)
-
-
 def _points(example: AuditExample) -> Points:
-    assert example.points is not None, "others are left out"
-    return example.points
+    return Points.model_validate(example.own)
 
 
-def _corrected(number: Number, n_tests: int) -> float:
-    return min(1.0, n_tests * (number.p_value or 0.0))
+def _corrected(number: Number, audit: Audit, n_tests: int = 1) -> float:
+    """p for as many tests of every summary, shown or not: which are shown goes by what they say."""
+    return min(1.0, n_tests * audit.n_sets * len(audit.systems) * (number.p_value or 0.0))
 
 
 def _name(view: GroupPoints) -> str:
     return view.approval.side or ""
+
+
+PART = PagePart(first_screen, first_quotes, points_section)
