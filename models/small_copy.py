@@ -33,8 +33,8 @@ MOST = (
     (re.compile("per_tok|topk|top_k|moe_k$"), CHOSEN),
     (re.compile("experts"), EXPERTS),
 )
-# what layers are told that makes no kind of its own, such as their number; other whole numbers, names and switches do
-NUMBER = re.compile("(^|_)(idx|ids?|index|number)$")
+# what layers are told that makes no kind of its own: their number, and to keep keys for others, which have all layers in the copy
+NO_KIND = re.compile("(^|_)(idx|ids?|index|number)$|^store_")
 # chances, which blur what a copy in training mode shows
 CHANCE = re.compile("drop|jitter")
 MOST_WEIGHTS = 300_000_000
@@ -180,7 +180,7 @@ def _n_kinds(model: Any, lists: list[list[Any]], n_layers: int) -> int:
 
 def _told(part: torch.nn.Module) -> tuple[Any, ...]:
     """The class of a module, and the switches, names and whole numbers that it holds."""
-    held = ((name, value) for name, value in vars(part).items() if not NUMBER.search(name))
+    held = ((name, value) for name, value in vars(part).items() if not NO_KIND.search(name))
     return type(part).__name__, *((name, value) for name, value in held if isinstance(value, bool | int | str | None))
 
 
