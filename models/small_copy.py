@@ -147,10 +147,8 @@ def _cut(name: str, value: Any, reach: int | None) -> Any:
         return {inner: _cut(str(inner), number, reach) for inner, number in value.items()}
     if isinstance(value, list):
         return [_cut(name, each, reach) for each in value]
-    if isinstance(value, float) and CHANCE.search(name):
-        return 0.0
     if isinstance(value, bool) or not isinstance(value, int):
-        return value
+        return 0.0 if isinstance(value, float) and CHANCE.search(name) else value
     if "vocab_size" in name:
         return VOCABULARY
     if reach is not None and value >= reach and SEEN.search(name):
@@ -159,9 +157,7 @@ def _cut(name: str, value: Any, reach: int | None) -> Any:
 
 
 def _n_kinds(model: Any, lists: list[list[Any]], n_layers: int) -> int:
-    """How many of the first layers have one of each kind, at least 2; kinds differ in their modules, in what these are told, or in
-    the lists.
-    """
+    """How many of the first layers have one of each kind, at least 2; kinds differ in modules, what these are told, or lists."""
     stacks = [
         module for module in model.modules() if isinstance(module, torch.nn.ModuleList) and len(module) == n_layers
     ]

@@ -210,7 +210,9 @@ def _refuse(values: dict[str, Any], *, group_by_prompt: bool) -> None:
         except EvenhandError as refused:
             wrong.append(str(refused))
     if wrong:
-        raise RecipeError(f"{NAME}: {listed(wrong)}" + ("\nOr use trl.DPOTrainer" if not seen or seen.has_stock else ""))
+        raise RecipeError(
+            f"{NAME}: {listed(wrong)}" + ("\nOr use trl.DPOTrainer" if not seen or seen.has_stock else "")
+        )
 
 
 def _probed(model: Any, arguments: Any) -> ProbeResult | None:
