@@ -21,6 +21,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "hunyuan_v1_moe": {"head_dim": 128, **ROPE},
     "lfm2": {"layer_types": ["conv", "full_attention"] * 16},
     "lfm2_moe": {"layer_types": ["conv", "full_attention"] * 16, **ROPE},
+    "minimax_m3_vl_text": {"layer_types": ["full_attention", "minimax_m3_sparse"] * 30},
     "ministral": {"head_dim": 128, **ROPE},
     "nemotron": {"head_dim": 128, "num_key_value_heads": 8},
 }

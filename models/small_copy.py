@@ -4,9 +4,10 @@ What decides how tokens reach each other stays: the kinds of layers in their ord
 keys, rotary embeddings, masks, bounds and scales. Widths, vocabulary and experts are cut.
 """
 
+import contextlib
 import copy
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 import torch
@@ -21,7 +22,7 @@ VOCABULARY, INNER, EXPERTS, CHOSEN = 128, 96, 4, 2
 # what windows and chunks are cut to, so that they matter in few tokens
 WINDOW = 12
 # names of what bounds how far tokens see
-SEEN = re.compile("window|chunk|original_max_position|floor_scale")
+SEEN = re.compile("window|chunk|block_size|span|extent|max_distance|local_attention|original_max_position|floor_scale")
 # names of sizes, and the most that the copy has of them; the first that fits
 MOST = (
     (SEEN, WINDOW),
@@ -32,8 +33,10 @@ MOST = (
     (re.compile("per_tok|topk|top_k|moe_k$"), CHOSEN),
     (re.compile("experts"), EXPERTS),
 )
-# most layers; kinds that come later are left out
-MOST_LAYERS = 8
+# what layers are told that makes no kind of its own: their number, and to keep keys for others, which have all layers in the copy
+NO_KIND = re.compile("(^|_)(idx|ids?|index|number)$|^store_")
+# chances, which blur what a copy in training mode shows
+CHANCE = re.compile("drop|jitter")
 MOST_WEIGHTS = 300_000_000
 # spread of the product of a vector of length 1 with each matrix: large enough that what a token sees shows in its logits
 GAIN, SHIFT = 1.5, 0.5
@@ -52,7 +55,7 @@ def on_small_copy(model: Any, run: Callable[[Any], Result], reach: int | None = 
     """
     for dtype in (torch.float64, torch.float32):
         try:
-            with torch.no_grad():
+            with _undisturbed():
                 return run(small_copy(model, dtype, reach))
         except ModelError:
             raise
@@ -60,6 +63,23 @@ def on_small_copy(model: Any, run: Callable[[Any], Result], reach: int | None = 
         except Exception as error:
             failure = f"{type(error).__name__}: {first_line(error)}"
     raise ModelError(f"a small copy of it does not run ({failure})")
+
+
+@contextlib.contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Keep from the copy what a process may have set for its model: a default device, half precision, ZeRO-3."""
+    from transformers.integrations import deepspeed
+
+    weak = deepspeed._hf_deepspeed_config_weak_ref
+    sharding = weak and weak()
+    # TRL's head would gather the copy's weights, which nobody spread
+    deepspeed.unset_hf_deepspeed_config()
+    try:
+        with torch.no_grad(), torch.device("cpu"), torch.autocast("cpu", enabled=False):
+            yield
+    finally:
+        if sharding is not None:
+            deepspeed.set_hf_deepspeed_config(sharding)
 
 
 def small_copy(model: Any, dtype: torch.dtype, reach: int | None = None) -> Any:
@@ -128,7 +148,7 @@ def _cut(name: str, value: Any, reach: int | None) -> Any:
     if isinstance(value, list):
         return [_cut(name, each, reach) for each in value]
     if isinstance(value, bool) or not isinstance(value, int):
-        return value
+        return 0.0 if isinstance(value, float) and CHANCE.search(name) else value
     if "vocab_size" in name:
         return VOCABULARY
     if reach is not None and value >= reach and SEEN.search(name):
@@ -137,15 +157,15 @@ def _cut(name: str, value: Any, reach: int | None) -> Any:
 
 
 def _n_kinds(model: Any, lists: list[list[Any]], n_layers: int) -> int:
-    """How many of the first layers have one of each kind, at least 2; kinds differ in their modules or in the lists."""
+    """How many of the first layers have one of each kind, at least 2; kinds differ in modules, what these are told, or lists."""
     stacks = [
         module for module in model.modules() if isinstance(module, torch.nn.ModuleList) and len(module) == n_layers
     ]
     seen: set[Any] = set()
     last = min(2, n_layers)
-    for place in range(min(n_layers, MOST_LAYERS)):
+    for place in range(n_layers):
         kind = (
-            tuple(tuple(type(part).__name__ for part in stack[place].modules()) for stack in stacks),
+            tuple(tuple(map(_told, stack[place].modules())) for stack in stacks),
             tuple(str(each[place]) for each in lists),
         )
         if kind not in seen:
@@ -154,12 +174,24 @@ def _n_kinds(model: Any, lists: list[list[Any]], n_layers: int) -> int:
     return last
 
 
+def _told(part: torch.nn.Module) -> tuple[Any, ...]:
+    """The class of a module, and the switches, names and whole numbers that it holds."""
+    held = ((name, value) for name, value in vars(part).items() if not NO_KIND.search(name))
+    return type(part).__name__, *((name, value) for name, value in held if isinstance(value, bool | int | str | None))
+
+
 @torch.no_grad()
 def _draw(small: Any) -> None:
     """Weights that leave no way from one token to another without effect, as small ones of a first training would."""
     for weight in small.parameters():
         noise = torch.randn(weight.shape, dtype=torch.float64)
         if weight.ndim < 2:
-            weight.add_((noise * SHIFT).to(weight.dtype))
+            # a gate that is made nearly closed may open in training
+            weight.clamp_(-1, 1).add_((noise * SHIFT).to(weight.dtype))
         else:
             weight.copy_((noise * (GAIN / weight.shape[-1] ** 0.5)).to(weight.dtype))
+    # and buffers that are kept with the weights
+    kept = small.state_dict()
+    for name, buffer in small.named_buffers():
+        if name in kept and buffer.is_floating_point() and buffer.ndim < 2:
+            buffer.add_(torch.rand(buffer.shape, dtype=torch.float64).to(buffer.dtype) * SHIFT)

@@ -12,7 +12,7 @@ Registered with transformers' AttentionInterface; the layout reaches it as the k
 
 import os
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 
@@ -36,6 +36,16 @@ PACKED = dict(
 MASKED = "evenhand_masked"
 
 
+class Refusal(NamedTuple):
+    """Why a model cannot attend within packed sequences."""
+
+    # the recipe's, that it is about
+    key: str
+    reason: str
+    # whether TRL's own trainer can train the model
+    has_stock: bool = True
+
+
 def use_packed_attention(model: Any, attention: str | None = None) -> None:
     """Let a transformers model attend within packed sequences.
 
@@ -50,8 +60,8 @@ def use_packed_attention(model: Any, attention: str | None = None) -> None:
 
     attention = attention or model.config._attn_implementation
     if refusal := packing_refusal(model, attention):
-        key, reason = refusal
-        raise RecipeError(f"key '{key}': {reason}; or write train.trainer: pairwise")
+        otherwise = "; or write train.trainer: pairwise" if refusal.has_stock else ""
+        raise RecipeError(f"key '{refusal.key}': {refusal.reason}{otherwise}")
     if attention in PACKED.values():
         return
     function: Any = {"sdpa": sdpa, "flex_attention": flex}.get(attention)
@@ -63,8 +73,8 @@ def use_packed_attention(model: Any, attention: str | None = None) -> None:
     model.set_attn_implementation(PACKED[attention])
 
 
-def packing_refusal(model: Any, attention: str) -> tuple[str, str] | None:
-    """Why a model cannot attend within packed sequences, behind the recipe's key that it is about; None where it can.
+def packing_refusal(model: Any, attention: str) -> Refusal | None:
+    """Why a model cannot attend within packed sequences; None where it can.
 
     Args:
         model: a causal language model, before any adapter wraps it.
@@ -72,18 +82,22 @@ def packing_refusal(model: Any, attention: str) -> tuple[str, str] | None:
     """
     rope = global_rope(model.config)
     if rope:
-        return "model.name", (
+        return Refusal(
+            "model.name",
             f"its rotary embedding ({rope}) depends on the longest sequence of a batch, so that requests cannot share a "
-            "pass; take another model"
+            "pass; take another model",
         )
     if attention not in PACKED and attention not in PACKED.values():
-        return "model.attn_implementation", (
-            f"{attention!r} cannot keep the candidates of a prompt from seeing each other; write one of {', '.join(PACKED)}"
+        return Refusal(
+            "model.attn_implementation",
+            f"{attention!r} cannot keep the candidates of a prompt from seeing each other; write one of {', '.join(PACKED)}",
         )
-    if reason := probe(model).refusal:
-        return (
+    seen = probe(model)
+    if seen.refusal:
+        return Refusal(
             "model.name",
-            f"{model.config.model_type!r} models cannot train with a shared prefix: {reason}; take another model",
+            f"{model.config.model_type!r} models cannot train with a shared prefix: {seen.refusal}; take another model",
+            seen.has_stock,
         )
     return None
 

@@ -23,7 +23,7 @@ from .adapter_switch import switch_by_flag
 from .attention import packing_refusal, use_packed_attention
 from .options import refuse_liger
 from .pair_collator import PairCollator
-from .probe import probe
+from .probe import ProbeResult, probe
 from .shared_prefix import Packed
 
 log = logging.getLogger(__name__)
@@ -91,7 +91,7 @@ class SharedPrefixDPOTrainer(Packed, DPOTrainer):  # type: ignore[misc]
                 switch_by_flag(plain)
             usual = base.config._attn_implementation
             if refusal := packing_refusal(base, self._attention or usual):
-                raise ModelError(f"{NAME}: {refusal[1]}; or use trl.DPOTrainer")
+                raise ModelError(f"{NAME}: {refusal.reason}" + "; or use trl.DPOTrainer" * refusal.has_stock)
             use_packed_attention(base, self._attention)
             self._add_packed_forward(base)
             self._attentions.append((base.config, base.config._attn_implementation))
@@ -205,19 +205,22 @@ def _refuse(values: dict[str, Any], *, group_by_prompt: bool) -> None:
         wrong.append("group_by_prompt: a data set that is streamed has no prompts to look through; load it whole")
     if group_by_prompt and getattr(arguments, "train_sampling_strategy", "random") != "random":
         wrong.append("group_by_prompt: train_sampling_strategy has another order; leave one of the two out")
-    if refusal := _kind_refusal(values["model"], arguments):
-        wrong.append(f"model: {refusal}; take another model")
+    seen = _probed(values["model"], arguments)
+    if seen and seen.refusal:
+        wrong.append(f"model: {seen.refusal}; take another model")
     if arguments is not None and getattr(arguments, "use_liger_kernel", False):
         try:
             refuse_liger("use_liger_kernel of DPOConfig", use_cpu=arguments.device.type == "cpu")
         except EvenhandError as refused:
             wrong.append(str(refused))
     if wrong:
-        raise RecipeError(f"{NAME}: {listed(wrong)}\nOr use trl.DPOTrainer")
+        raise RecipeError(
+            f"{NAME}: {listed(wrong)}" + ("\nOr use trl.DPOTrainer" if not seen or seen.has_stock else "")
+        )
 
 
-def _kind_refusal(model: Any, arguments: Any) -> str | None:
-    """Why models of this kind cannot run packed; None where they can, or where a name gives no configuration: TRL says that."""
+def _probed(model: Any, arguments: Any) -> ProbeResult | None:
+    """What the probe says of models of this kind; None where a name gives no configuration: TRL says that."""
     if isinstance(model, str):
         transformers = need("transformers", "training")
         revision = (getattr(arguments, "model_init_kwargs", None) or {}).get("revision")
@@ -227,7 +230,7 @@ def _kind_refusal(model: Any, arguments: Any) -> str | None:
                 model = transformers.AutoModelForCausalLM.from_config(config, trust_remote_code=False)
         except (OSError, ValueError, KeyError, AttributeError, TypeError, ImportError):
             return None
-    return probe(model.get_base_model() if is_peft_model(model) else model).refusal
+    return probe(model.get_base_model() if is_peft_model(model) else model)
 
 
 def _refuse_rows(dataset: Any, name: str) -> None:

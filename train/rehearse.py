@@ -160,7 +160,8 @@ def _refuse_shape(recipe: Recipe) -> None:
     try:
         peft.get_peft_model(model, new_lora_config(peft, recipe.lora))
     except (ValueError, TypeError, RuntimeError) as error:
-        raise RecipeError(f"section 'lora': PEFT refuses it: {error}") from error
+        mend = "; name layers that it has, or write lora.target_modules: all-linear" * ("arget modules" in str(error))
+        raise RecipeError(f"section 'lora': PEFT refuses it: {error}{mend}") from error
 
 
 def _refuse_incomplete(recipe: Recipe) -> None:

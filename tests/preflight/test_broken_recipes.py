@@ -681,6 +681,7 @@ def test_layers_that_the_model_does_not_have(trained):
     found = broken(trained, lora={"target_modules": ["query_projection"]})
     assert "section 'lora': PEFT refuses it" in found
     assert "query_projection" in found
+    assert found.endswith("name layers that it has, or write lora.target_modules: all-linear")
 
 
 def test_a_model_whose_attention_cannot_share_a_prompt(trained, tmp_path):
