@@ -35,6 +35,7 @@ from .train import (
     LoraSection,
     TrainSection,
     loss_types,
+    unknown_trackers,
     unpackable,
     weight_mistakes,
     without_effect,
@@ -369,7 +370,7 @@ class Recipe(Section):
     def _trainer_can(self) -> None:
         if self.rounds == 0:
             return
-        mistakes = list(without_effect(self.trainer, self.lora))
+        mistakes = [*without_effect(self.trainer, self.lora), *unknown_trackers(self.trainer)]
         if self.train.trainer == "shared-prefix":
             mistakes += unpackable(self.trainer, self.model)
         elif self.model.attn_implementation == TORCH_VARLEN:

@@ -10,11 +10,12 @@ from pydantic import Field
 
 from ..doors import absence
 from ..records import is_none
+from ..text import did_you_mean
 from ..text.shown import shortened
 from .model import TORCH_VARLEN, ModelSection
 from .reward import PairsSection
 from .section import Section, refuse_without_effect
-from .trainer_keys import BOUND_KEYS, IDLE_KEYS, OWNED_TRAINER_KEYS, RENAMED_TRAINER_KEYS
+from .trainer_keys import BOUND_KEYS, IDLE_KEYS, OWNED_TRAINER_KEYS, RENAMED_TRAINER_KEYS, TRACKERS
 
 # largest rank of an adapter that vLLM serves; larger ones have to be merged
 MOST_SERVED_RANK = 512
@@ -161,6 +162,25 @@ def loss_types(trainer: Mapping[str, Any]) -> list[str]:
     """The losses that a recipe's `trainer` section asks for; TRL's own without one."""
     losses = trainer.get("loss_type") or "sigmoid"
     return list(losses) if isinstance(losses, list) else [losses]
+
+
+def trackers(trainer: Mapping[str, Any]) -> list[str]:
+    """The trackers that a recipe's `trainer` section names, by transformers' names."""
+    names = trainer.get("report_to") or "none"
+    return [name for name in (names if isinstance(names, list) else [names]) if name != "none"]
+
+
+def unknown_trackers(trainer: Mapping[str, Any]) -> Iterator[str]:
+    """Mistakes: trackers that are none, or that another key asks for."""
+    for name in trackers(trainer):
+        where = f"trainer.report_to {shortened(name)}"
+        if name == "wandb":
+            yield f"{where}: write the section wandb, which logs the other stages, too: `wandb: {{mode: online}}`."
+        elif name == "all":
+            yield f"{where} would be another thing on each machine: write the names."
+        elif name not in TRACKERS:
+            near = did_you_mean(str(name), TRACKERS)
+            yield f"{where} is no tracker of transformers{near} There are {', '.join(TRACKERS)}."
 
 
 def without_nulls(trainer: Mapping[str, Any]) -> dict[str, Any]:

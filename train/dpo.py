@@ -22,7 +22,8 @@ from ..extras import start_logging
 from ..models.dates import dated
 from ..runfolder.dates import run_date
 from ..runfolder.phases import Phase, hold_run, open_phase
-from ..runfolder.processes import failure_path, follow_parent, report_failure
+from ..runfolder.processes import environment, failure_path, follow_parent, report_failure
+from ..runfolder.tracking import tracker_variables
 from .stage import training_stage
 
 log = logging.getLogger(__name__)
@@ -74,12 +75,13 @@ def _run(phase: Phase, stage_key: str | None, *, is_main: bool) -> None:
         )
     from .training import run_training
 
-    if stage_key:
-        run_training(phase, stage)
-    elif is_main:
-        stage.run(lambda: run_training(phase, stage))
-    elif stage.receipt() is None:
-        run_training(phase, stage)
+    with environment(**tracker_variables(phase.recipe, f"{phase.name}-{stage.key}")):
+        if stage_key:
+            run_training(phase, stage)
+        elif is_main:
+            stage.run(lambda: run_training(phase, stage))
+        elif stage.receipt() is None:
+            run_training(phase, stage)
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ..config import Recipe
+from ..config.train import trackers
 from ..errors import RecipeError
 from ..extras import need
+from ..runfolder.tracking import refuse_absent_trackers
 from ..storage import listed
 from ..text.shown import shortened
 
@@ -164,12 +166,13 @@ def trainer_config(recipe: Recipe, round_name: str, seed: int, checkpoints: Path
 
     Raises:
         RecipeError: a value is of a wrong kind, TRL refuses one, or Liger's kernels have no GPU.
-        MissingExtra: `use_liger_kernel` needs liger_kernel, which is not installed.
+        MissingExtra: `use_liger_kernel` needs liger_kernel, or `report_to` a tracker, which is not installed.
     """
     trl = need("trl", "training")
     torch = need("torch", "training")
     use_cpu = os.environ.get("ACCELERATE_USE_CPU", "").lower() == "true" or not torch.accelerator.is_available()
     setting = asked_checkpointing(recipe)
+    refuse_absent_trackers(recipe)
     options = {
         # steps are counted for our own bar
         "disable_tqdm": True,
@@ -184,7 +187,8 @@ def trainer_config(recipe: Recipe, round_name: str, seed: int, checkpoints: Path
         "seed": seed,
         "data_seed": seed,
         # `tracking.training_run` opens wandb's run, with the callback for it
-        "report_to": "none",
+        "report_to": trackers(recipe.trainer) or "none",
+        "project": recipe.name,
         "run_name": f"{recipe.name}-{round_name}-train",
     }
     # DPOConfig takes a text for a number without a word, and fails an hour later

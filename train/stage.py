@@ -13,8 +13,8 @@ from .options import trainer_options
 
 # what of the section 'train' the adapter depends on
 DECIDES = {"trainer", "reference", "excess_length_strategy", "fairness", "global_batch_size", "shuffle", "texts"}
-# keys of trl.DPOConfig that change time and memory, and nothing that is learnt
-ONLY_SPEED = {"gradient_checkpointing", "gradient_checkpointing_kwargs"}
+# keys of trl.DPOConfig that change time and memory, or who is told of it, and nothing that is learnt
+UNLEARNT = {"gradient_checkpointing", "gradient_checkpointing_kwargs", "report_to"}
 # how the model is loaded, as far as it changes what is learnt
 LOADED_AS = {"dtype", "quantise", "attn_implementation", "chat_template_kwargs"}
 # moves when the same pairs get other weights of FairPO; 2: small averages that are not 0 keep their ratio
@@ -52,7 +52,7 @@ def training_stage(phase: Phase, processes: int) -> Stage:
         ],
         "lora": recipe.lora.model_dump(mode="json"),
         "train": recipe.train.model_dump(mode="json", include=DECIDES, exclude_none=True),
-        "trainer": {key: value for key, value in trainer_options(recipe).items() if key not in ONLY_SPEED},
+        "trainer": {key: value for key, value in trainer_options(recipe).items() if key not in UNLEARNT},
         "seed": round_seed(recipe, phase.round or 0),
         "processes": processes,
         "version": VERSION,
