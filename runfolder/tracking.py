@@ -24,9 +24,9 @@ from ..config import Recipe
 from ..config.recipe import WandbSection
 from ..config.train import trackers
 from ..config.trainer_keys import TRACKERS
-from ..errors import RecipeError
+from ..errors import MissingExtra, RecipeError
 from ..extras import missing_extra, need
-from ..storage import digest, read_text, write_text
+from ..storage import digest, listed, read_text, write_text
 from .phases import Phase
 from .stages import Receipt
 
@@ -67,12 +67,13 @@ def refuse_absent_trackers(recipe: Recipe) -> None:
     """Refuse trackers of `trainer.report_to` that this interpreter does not have.
 
     Raises:
-        MissingExtra: names the library.
+        MissingExtra: names their libraries.
     """
-    for name in trackers(recipe.trainer):
-        libraries = TRACKERS[name]
-        if not any(map(find_spec, libraries)):
-            raise missing_extra(libraries[0], f"key 'trainer.report_to': {name}")
+    absent = [name for name in trackers(recipe.trainer) if not any(map(find_spec, TRACKERS[name]))]
+    if absent:
+        raise MissingExtra(
+            listed([str(missing_extra(TRACKERS[name][0], f"key 'trainer.report_to': {name}")) for name in absent])
+        )
 
 
 def tracker_variables(recipe: Recipe, place: str) -> dict[str, str]:
