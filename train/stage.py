@@ -9,7 +9,7 @@ from ..models.files import ADAPTER_SETTINGS
 from ..runfolder.phases import ADAPTER, LEDGER, PAIRS, TRAINING, Phase
 from ..runfolder.stages import Stage, left_by
 from ..storage import digest, file_digest
-from .options import trainer_options
+from .options import is_auto, trainer_options
 
 # what of the section 'train' the adapter depends on
 DECIDES = {"trainer", "reference", "excess_length_strategy", "fairness", "global_batch_size", "shuffle", "texts"}
@@ -57,6 +57,9 @@ def training_stage(phase: Phase, processes: int) -> Stage:
         "processes": processes,
         "version": VERSION,
     }
+    if is_auto(recipe):
+        # how a step is cut, which moves the last digits
+        inputs["tokens_per_pass"] = recipe.train.max_tokens_per_pass
     if recipe.train.fairness is not None:
         inputs["fairpo"] = FAIRPO_VERSION
     return Stage("train", phase.folder, inputs, (ADAPTER, TRAINING))
