@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..config.python_code import code_sections
+from ..config.trl_words import with_overrides
 from ..errors import EvenhandError
 from ..extras import give_home, show_fault, start_logging
 from ..runfolder import processes
@@ -178,6 +179,8 @@ def train(recipe: RecipePath, phase: PhaseName = None, set_: Overrides = None) -
 
     On several GPUs you may also launch it yourself:
     accelerate launch --config_file $(evenhand recipes accelerate zero2) -m evenhand.train.dpo --config RECIPE
+
+    TRL's options are taken, too: --learning_rate 1e-4 is --set trainer.learning_rate=1e-4, --lora_r 8 is --set lora.r=8.
     """
     from ..train.launch import train as run
 
@@ -285,7 +288,9 @@ CORE: dict[str, Verb] = {
     "generate": Verb(generate, RUNS, "Example: evenhand generate recipes/quickstart.yaml --phase evaluation/base"),
     "judge": Verb(judge, RUNS, "Example: evenhand judge recipes/quickstart.yaml --phase round-00"),
     "rerank": Verb(rerank, RUNS, "Example: evenhand rerank recipes/quickstart.yaml --phase evaluation/base"),
-    "train": Verb(train, RUNS, "Example: evenhand train recipes/quickstart.yaml --phase round-00"),
+    "train": Verb(
+        train, RUNS, "Example: evenhand train recipes/quickstart.yaml --learning_rate 1e-4", words=with_overrides
+    ),
     "report": Verb(report, RUNS, "Example: evenhand report recipes/quickstart.yaml"),
     "compare": Verb(
         compare,

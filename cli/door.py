@@ -14,7 +14,7 @@ from rich.markup import escape
 
 from ..doors import Door, absent_names
 from ..errors import PluginError
-from .verbs import FurtherOptions, Verbs
+from .verbs import FurtherOptions, Verbs, Words
 
 # panels of --help, in their order
 SUMMARIES, RUNS, HERE = "Summaries that you have", "A recipe and its run", "Families, and what is here"
@@ -39,6 +39,8 @@ class Verb:
     further: FurtherOptions | None = None
     # what it reads, where that is a kind of recipe of its own
     recipe: type[BaseModel] | None = None
+    # its words and its own options -> the words that these stand for
+    words: Words | None = None
     # by what name it went before, under which it is still run: "audit-judge" of judges.audit
     former: str | None = None
 
@@ -129,9 +131,14 @@ def _add(app: Verbs, name: str, verb: Verb, panel: str | None) -> None:
         app.add_typer(verb.run, name=name, epilog=epilog, rich_help_panel=panel)
     else:
         settings = {"ignore_unknown_options": isinstance(verb, RefusedVerb)}
-        app.command(name, further=verb.further, epilog=epilog, rich_help_panel=panel, context_settings=settings)(
-            verb.run
-        )
+        app.command(
+            name,
+            further=verb.further,
+            words=verb.words,
+            epilog=epilog,
+            rich_help_panel=panel,
+            context_settings=settings,
+        )(verb.run)
 
 
 def _names(group: Verbs) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 import inspect
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 from functools import wraps
@@ -148,12 +148,15 @@ def refuse_repeated(command: Any, context: Any, arguments: list[str]) -> None:
         raise DataError(mistakes)
 
 
+Words = Callable[[Sequence[str], Collection[str]], list[str]]
 # option -> options that stand after it
 FurtherOptions = Callable[[], Mapping[str, Sequence[inspect.Parameter]]]
 
 
 class _Verb(TyperCommand):
     _params: list[Any]
+    # words behind the verb and its options -> the words that these stand for
+    words: Words | None = None
 
     def __init__(self, *arguments: Any, params: list[Any], **options: Any) -> None:
         reads_recipe = any(parameter.name in RECIPES for parameter in params)
@@ -173,6 +176,8 @@ class _Verb(TyperCommand):
         self._params = params
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if self.words is not None and not ctx.resilient_parsing:
+            args = self.words(args, {name for parameter in self.get_params(ctx) for name in parameter.opts})
         with _visible_refusals():
             refuse_repeated(self, ctx, args)
             rest = super().parse_args(ctx, args)
@@ -253,22 +258,29 @@ class Verbs(typer.Typer):
         super().__init__(cls=type("Family", (_Family,), {"former": self.former, "order": self.order}), **options)
 
     def command(
-        self, name: str | None = None, *, further: FurtherOptions | None = None, **options: Any
+        self,
+        name: str | None = None,
+        *,
+        further: FurtherOptions | None = None,
+        words: Words | None = None,
+        **options: Any,
     ) -> Callable[[F], F]:
         """Register a function as a verb; see `typer.Typer.command`.
 
         Args:
             name: of the verb.
             further: options that the function takes by any name, asked for when the verb is run or its help shown.
+            words: gives the words that those of its command line stand for; see `door.Verb`.
             options: as typer has them.
         """
-        register = super().command(name, cls=_Verb, **options)
+        options["cls"] = type("Verb", (_Verb,), {"words": staticmethod(words)}) if words else _Verb
+        register = super().command(name, **options)
         if further is None:
             return register
 
         def build(function: Callable[..., Any]) -> Any:
             app = typer.Typer(add_completion=False)
-            app.command(name, cls=_Verb, **options)(_with_options(function, further()))
+            app.command(name, **options)(_with_options(function, further()))
             return typer.main.get_command(app)
 
         def add(function: F) -> F:

@@ -55,6 +55,11 @@ class SingleValues(argparse.ArgumentParser):
         for action in (None, "store"):
             self.register("action", action, _StoreOnce)
 
+    @property
+    def option_strings(self) -> set[str]:
+        """Its options as they are written: {"--set", "--help", "-h"}."""
+        return {option for action in self._actions for option in action.option_strings}
+
     def parse_known_args(  # type: ignore[override]
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
     ) -> tuple[argparse.Namespace, list[str]]:

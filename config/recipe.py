@@ -35,6 +35,8 @@ from .train import (
     LoraSection,
     TrainSection,
     loss_types,
+    unknown_sizes,
+    unknown_trackers,
     unpackable,
     weight_mistakes,
     without_effect,
@@ -126,7 +128,8 @@ class Recipe(Section):
     lora: LoraSection = LoraSection()
     train: TrainSection = TrainSection()
     # keyword arguments of trl.DPOConfig, unchanged. gradient_checkpointing may also be auto, the default: layers
-    # are run again in the backward pass only if memory is short otherwise
+    # are run again in the backward pass only if memory is short otherwise; so may per_device_train_batch_size, with
+    # train.global_batch_size: as many requests as fit into train.max_tokens_per_pass
     trainer: Keywords = Field(default_factory=dict)
     # rounds of generate, judge, rerank, train; 0 only evaluates the untrained model
     rounds: int = Field(default=1, ge=0, le=99)
@@ -369,7 +372,11 @@ class Recipe(Section):
     def _trainer_can(self) -> None:
         if self.rounds == 0:
             return
-        mistakes = list(without_effect(self.trainer, self.lora))
+        mistakes = [
+            *without_effect(self.trainer, self.lora),
+            *unknown_trackers(self.trainer),
+            *unknown_sizes(self.trainer, self.train),
+        ]
         if self.train.trainer == "shared-prefix":
             mistakes += unpackable(self.trainer, self.model)
         elif self.model.attn_implementation == TORCH_VARLEN:

@@ -10,11 +10,12 @@ from pydantic import Field
 
 from ..doors import absence
 from ..records import is_none
+from ..text import did_you_mean
 from ..text.shown import shortened
 from .model import TORCH_VARLEN, ModelSection
 from .reward import PairsSection
 from .section import Section, refuse_without_effect
-from .trainer_keys import BOUND_KEYS, IDLE_KEYS, OWNED_TRAINER_KEYS, RENAMED_TRAINER_KEYS
+from .trainer_keys import BOUND_KEYS, IDLE_KEYS, OWNED_TRAINER_KEYS, RENAMED_TRAINER_KEYS, TRACKERS
 
 # largest rank of an adapter that vLLM serves; larger ones have to be merged
 MOST_SERVED_RANK = 512
@@ -73,6 +74,8 @@ UNWEIGHTED = {
     "sft": "it averages tokens and has no loss of each pair",
     "hinge": "TRL multiplies it in place, after which it has no gradient",
 }
+# values of trainer.loss_type that depend on how a step is cut into micro-batches -> how
+OF_MICRO_BATCHES = {"aot": "sorts the pairs", "aot_unpaired": "sorts the pairs", "sft": "averages the tokens"}
 # losses that are made of the scores of both summaries
 OF_SCORES = ("sigmoid", "hinge", "ipo", "exo_pair", "robust", "discopop", "sigmoid_norm")
 # keys of trl.DPOConfig that some losses alone read -> the value that asks for nothing, and those losses
@@ -163,6 +166,25 @@ def loss_types(trainer: Mapping[str, Any]) -> list[str]:
     return list(losses) if isinstance(losses, list) else [losses]
 
 
+def trackers(trainer: Mapping[str, Any]) -> list[str]:
+    """The trackers that a recipe's `trainer` section names, by transformers' names."""
+    names = trainer.get("report_to") or "none"
+    return [name for name in (names if isinstance(names, list) else [names]) if name != "none"]
+
+
+def unknown_trackers(trainer: Mapping[str, Any]) -> Iterator[str]:
+    """Mistakes: trackers that are none, or that another key asks for."""
+    for name in trackers(trainer):
+        where = f"trainer.report_to {shortened(name)}"
+        if name == "wandb":
+            yield f"{where}: write the section wandb, which logs the other stages, too: `wandb: {{mode: online}}`."
+        elif name == "all":
+            yield f"{where} would be another thing on each machine: write the names."
+        elif name not in TRACKERS:
+            near = did_you_mean(str(name), TRACKERS)
+            yield f"{where} is no tracker of transformers{near} There are {', '.join(TRACKERS)}."
+
+
 def without_nulls(trainer: Mapping[str, Any]) -> dict[str, Any]:
     """The `trainer` section without the nulls by which a recipe takes out keys of one that it extends.
 
@@ -178,6 +200,20 @@ def without_nulls(trainer: Mapping[str, Any]) -> dict[str, Any]:
     }
     taken_out |= {key for keys in IDLE_KEYS.values() for key, default in keys.items() if default is not None}
     return {key: value for key, value in trainer.items() if value is not None or key not in taken_out}
+
+
+def unknown_sizes(trainer: Mapping[str, Any], train: TrainSection) -> Iterator[str]:
+    """Mistakes: a micro-batch of as many requests as fit, where that cannot be known or would change the loss."""
+    if trainer.get("per_device_train_batch_size") != "auto":
+        return
+    where = "trainer.per_device_train_batch_size auto"
+    if train.trainer == "pairwise":
+        yield f"{where} fills passes, which train.trainer: pairwise does not have: write a number."
+    if train.global_batch_size is None:
+        yield f"{where} spreads the requests of a step: write train.global_batch_size, the requests of all processes in it."
+    for name in loss_types(trainer):
+        if name in OF_MICRO_BATCHES:
+            yield f"{where} would change loss_type {name}, which {OF_MICRO_BATCHES[name]} of a micro-batch: write a number."
 
 
 def unpackable(trainer: Mapping[str, Any], model: ModelSection) -> Iterator[str]:

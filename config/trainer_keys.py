@@ -36,7 +36,7 @@ EFFECTIVE_KEYS: dict[str, str] = {
     "checkpoints": "save_on_each_node save_only_model save_steps save_total_limit",
     "what is logged": """
         debug disable_tqdm include_num_input_tokens_seen log_level log_level_replica log_on_each_node logging_first_step
-        logging_nan_inf_filter logging_steps logging_strategy skip_memory_metrics
+        logging_nan_inf_filter logging_steps logging_strategy report_to skip_memory_metrics
     """,
 }
 # why nothing here reads a key -> such keys, and the value of each that asks for nothing: TRL's default
@@ -55,7 +55,7 @@ IDLE_KEYS: dict[str, dict[str, Any]] = {
         "hub_always_push": False, "hub_model_id": None, "hub_private_repo": None, "hub_revision": None,
         "hub_strategy": "every_save",
     },
-    "nothing is logged to trackio; add a 'wandb' section to the recipe": {
+    "trackio's own variables (TRACKIO_SPACE_ID) say where it publishes": {
         "trackio_bucket_id": None, "trackio_space_id": None, "trackio_static_space_id": None,
     },
     "evenhand tokenises and pads the pairs itself": {
@@ -112,9 +112,8 @@ OWNED_TRAINER_KEYS: dict[str, str] = {
     "hub_token": "secrets do not belong in a recipe",
     "resume_from_checkpoint": "an interrupted training continues from its last checkpoint by itself",
     "model_init_kwargs": "write them in the 'model' section",
-    "report_to": "add a 'wandb' section to the recipe",
     "run_name": "it is the recipe's name and the round",
-    "project": "write wandb.project",
+    "project": "it is the recipe's name; that of wandb is 'wandb.project'",
     "remove_unused_columns": "the trainer needs its own columns only",
     "eval_strategy": "leave it out; evenhand evaluates after training",
     "eval_on_start": "leave it out; evenhand evaluates after training",
@@ -126,6 +125,13 @@ OWNED_TRAINER_KEYS: dict[str, str] = {
     "parallelism_config": "name an accelerate configuration in train.accelerate_config",
     "use_cpu": "name the accelerate configuration 'cpu' in train.accelerate_config",
 }
+
+# trackers of trainer.report_to, by transformers' names -> the libraries of which one must be there
+TRACKERS: dict[str, tuple[str, ...]] = {
+    "azure_ml": ("azureml",), "clearml": ("clearml",), "codecarbon": ("codecarbon",), "comet_ml": ("comet_ml",),
+    "dagshub": ("dagshub",), "dvclive": ("dvclive",), "flyte": ("flytekit",), "mlflow": ("mlflow",), "swanlab": ("swanlab",),
+    "tensorboard": ("tensorboard", "tensorboardX"), "trackio": ("trackio",),
+}  # fmt: skip
 
 # every key of trl.DPOConfig, once in one of these
 TRAINER_KEYS: frozenset[str] = frozenset(

@@ -28,7 +28,7 @@ from ..train.memory import (
     trainable,
     with_adapter,
 )
-from ..train.options import AUTO, accumulation, asked_checkpointing, trainer_options
+from ..train.options import AUTO, SIZE, accumulation, asked_checkpointing, is_auto, trainer_options
 from .devices import Device
 from .work import Assumed, PhaseWork, Split, TrainWork, splits
 
@@ -352,7 +352,8 @@ def strategy_of(recipe: Recipe) -> tuple[Strategy, int]:
 
 def largest_pass(recipe: Recipe, train: TrainWork) -> Pass:
     """The largest pass of training on GPUs."""
-    size = int(trainer_options(recipe)["per_device_train_batch_size"])
+    gpus = strategy_of(recipe)[1]
+    size = accumulation(recipe, gpus) if is_auto(recipe) else int(trainer_options(recipe)[SIZE])
     if recipe.train.trainer == "pairwise":
         # the longest prompt twice, for both summaries of a pair
         return Pass((train.longest + train.answer,) * 2 * size, 2 * size * train.answer)

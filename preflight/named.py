@@ -68,6 +68,8 @@ def named_checks(recipe: Recipe) -> Iterator[Check]:
     yield Check("train.python", partial(_refuse_program, recipe.train.python), is_here=True)
     if recipe.rounds and recipe.train.launcher == "srun":
         yield Check("train.launcher", _refuse_no_slurm, is_here=True)
+    if recipe.rounds and recipe.train.python is None:
+        yield Check("trainer.report_to", partial(tracking.refuse_absent_trackers, recipe), is_here=True)
     yield Check("wandb", partial(tracking.check, recipe), is_here=True)
 
 

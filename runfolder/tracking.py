@@ -1,4 +1,6 @@
-"""Weights & Biases: one small run for each stage, grouped by the recipe's name. Off unless the recipe has a `wandb` section.
+"""Where a run is followed: Weights & Biases for every stage, and any tracker that `trainer.report_to` names for trainings.
+
+Of wandb there is one small run for each stage, grouped by the recipe's name, and none unless the recipe has a `wandb` section.
 
 TRL logs the training itself under its own names; here the other stages' counts are added under gen/, judge/ and pairs/, and
 the report's numbers under eval/. Every run has the recipe for its configuration, and an id that follows from its folder and
@@ -13,15 +15,18 @@ import os
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from ..config import Recipe
 from ..config.recipe import WandbSection
-from ..errors import RecipeError
-from ..extras import need
-from ..storage import digest, read_text, write_text
+from ..config.train import trackers
+from ..config.trainer_keys import TRACKERS
+from ..errors import MissingExtra, RecipeError
+from ..extras import missing_extra, need
+from ..storage import digest, listed, read_text, write_text
 from .phases import Phase
 from .stages import Receipt
 
@@ -56,6 +61,36 @@ def check(recipe: Recipe) -> None:
         raise RecipeError(
             "key 'wandb.mode': 'online' needs a login; run `wandb login`, set WANDB_API_KEY, or write mode: offline"
         )
+
+
+def refuse_absent_trackers(recipe: Recipe) -> None:
+    """Refuse trackers of `trainer.report_to` that this interpreter does not have.
+
+    Raises:
+        MissingExtra: names their libraries.
+    """
+    absent = [name for name in trackers(recipe.trainer) if not any(map(find_spec, TRACKERS[name]))]
+    if absent:
+        raise MissingExtra(
+            listed([str(missing_extra(TRACKERS[name][0], f"key 'trainer.report_to': {name}")) for name in absent])
+        )
+
+
+def tracker_variables(recipe: Recipe, place: str) -> dict[str, str]:
+    """Variables that put what trackers write into the run folder, and all rounds into one project; the user's own win.
+
+    Args:
+        recipe: the run's.
+        place: the training's own folder, so that rounds are told apart.
+    """
+    folder = recipe.output.absolute()
+    variables = {
+        "TENSORBOARD_LOGGING_DIR": str(folder / "tensorboard" / place),
+        "MLFLOW_EXPERIMENT_NAME": recipe.name,
+        "SWANLAB_PROJECT": recipe.name,
+        "SWANLAB_LOG_DIR": str(folder / "swanlog"),
+    }
+    return {name: value for name, value in variables.items() if name not in os.environ}
 
 
 def track(phase: Phase, receipt: Receipt) -> None:

@@ -16,12 +16,14 @@ from pathlib import Path
 
 from ..config.command_line import SingleValues, repeated_keys
 from ..config.recipe_file import load_recipe
-from ..errors import EvenhandError, StorageError
+from ..config.trl_words import with_overrides
+from ..errors import EvenhandError, RecipeError, StorageError
 from ..extras import start_logging
 from ..models.dates import dated
 from ..runfolder.dates import run_date
 from ..runfolder.phases import Phase, hold_run, open_phase
-from ..runfolder.processes import failure_path, follow_parent, report_failure
+from ..runfolder.processes import environment, failure_path, follow_parent, report_failure
+from ..runfolder.tracking import tracker_variables
 from .stage import training_stage
 
 log = logging.getLogger(__name__)
@@ -30,7 +32,11 @@ log = logging.getLogger(__name__)
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; its exit code."""
     parser = _parser()
-    options = parser.parse_args(arguments)
+    try:
+        words = with_overrides(sys.argv[1:] if arguments is None else arguments, parser.option_strings)
+    except RecipeError as error:
+        parser.error(str(error))
+    options = parser.parse_args(words)
     if mistake := repeated_keys("--set", options.set):
         parser.error(mistake)
     is_main = int(os.environ.get("RANK", "0")) == 0
@@ -69,12 +75,13 @@ def _run(phase: Phase, stage_key: str | None, *, is_main: bool) -> None:
         )
     from .training import run_training
 
-    if stage_key:
-        run_training(phase, stage)
-    elif is_main:
-        stage.run(lambda: run_training(phase, stage))
-    elif stage.receipt() is None:
-        run_training(phase, stage)
+    with environment(**tracker_variables(phase.recipe, f"{phase.name}-{stage.key}")):
+        if stage_key:
+            run_training(phase, stage)
+        elif is_main:
+            stage.run(lambda: run_training(phase, stage))
+        elif stage.receipt() is None:
+            run_training(phase, stage)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -82,7 +89,9 @@ def _parser() -> argparse.ArgumentParser:
         prog="python -m evenhand.train.dpo",
         description="Train a round's LoRA adapter with DPO on its preference pairs.",
         epilog="example: accelerate launch --config_file accelerate_configs/zero2.yaml -m evenhand.train.dpo "
-        "--config recipes/quickstart.yaml --phase round-00 --set trainer.beta=0.2",
+        "--config recipes/quickstart.yaml --phase round-00 --set train.reference=previous --learning_rate 1e-4",
+        # an option that is cut short is not told from one of TRL's
+        allow_abbrev=False,
     )
     parser.add_argument("--config", type=Path, required=True, metavar="RECIPE", help="the recipe, a YAML file")
     parser.add_argument("--phase", default="round-00", help="the round to train (default: %(default)s)")
@@ -91,7 +100,8 @@ def _parser() -> argparse.ArgumentParser:
         action="append",
         default=[],
         metavar="KEY=VALUE",
-        help="override a value of the recipe; may be repeated",
+        help="override a value of the recipe; may be repeated. The options of TRL's script are taken, too: --learning_rate 1e-4 "
+        "is --set trainer.learning_rate=1e-4, and --lora_r 8 is --set lora.r=8",
     )
     # given by the process that keeps the stage; see launch.py
     parser.add_argument("--stage-key", help=argparse.SUPPRESS)

@@ -7,20 +7,23 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ..config import Recipe
+from ..config.train import trackers
 from ..errors import RecipeError
 from ..extras import need
+from ..runfolder.tracking import refuse_absent_trackers
 from ..storage import listed
 from ..text.shown import shortened
 
 log = logging.getLogger(__name__)
 
-# of trainer.gradient_checkpointing: where memory asks for it
+# of trainer.gradient_checkpointing: where memory asks for it; of trainer.per_device_train_batch_size: what fits into a pass
 AUTO: Literal["auto"] = "auto"
+SIZE = "per_device_train_batch_size"
 DEFAULTS: dict[str, Any] = {
     # TRL's default of 1e-6 is meant for training all weights; an adapter learns next to nothing with it
     "learning_rate": 1e-5,
     # times the processes: the effective batch, which training.json states
-    "per_device_train_batch_size": 2,
+    SIZE: 2,
     "gradient_accumulation_steps": 4,
     "num_train_epochs": 1,
     "logging_steps": 1,
@@ -43,6 +46,9 @@ def trainer_options(recipe: Recipe) -> dict[str, Any]:
         "fp16": recipe.model.dtype == "float16",
         **recipe.trainer,
     }
+    if is_auto(recipe):
+        # until `micro_batch` has seen the texts
+        options[SIZE] = 1
     if recipe.train.global_batch_size:
         # the number of processes decides it
         options.pop("gradient_accumulation_steps")
@@ -53,6 +59,11 @@ def trainer_options(recipe: Recipe) -> dict[str, Any]:
         # its kernel is compiled for the shapes that it meets, and works in blocks of 128
         options.setdefault("pad_to_multiple_of", 128)
     return options
+
+
+def is_auto(recipe: Recipe) -> bool:
+    """Whether a micro-batch has as many requests as fit into a pass."""
+    return bool(recipe.trainer.get(SIZE) == AUTO)
 
 
 def asked_checkpointing(recipe: Recipe) -> bool | Literal["auto"]:
@@ -77,18 +88,18 @@ def accumulation(recipe: Recipe, processes: int) -> int:
     options, size = trainer_options(recipe), recipe.train.global_batch_size
     wrong = [
         f"key 'trainer.{key}': needs a whole number of at least 1, got {shortened(options[key])}"
-        for key in ("per_device_train_batch_size", "gradient_accumulation_steps")
+        for key in (SIZE, "gradient_accumulation_steps")
         if key in options and (not isinstance(options[key], int) or isinstance(options[key], bool) or options[key] < 1)
     ]
     if wrong:
         raise RecipeError(listed(wrong))
     if size is None:
         return int(options["gradient_accumulation_steps"])
-    at_once = options["per_device_train_batch_size"] * processes
+    at_once = options[SIZE] * processes
     if size % at_once:
         raise RecipeError(
             f"key 'train.global_batch_size': {size} is not a multiple of {at_once}, which {processes} processes with "
-            f"trainer.per_device_train_batch_size {options['per_device_train_batch_size']} take at once; write {at_once} or a "
+            f"trainer.per_device_train_batch_size {options[SIZE]} take at once; write {at_once} or a "
             "multiple of it, or fewer a device"
         )
     return int(size // at_once)
@@ -101,7 +112,7 @@ def step_size(recipe: Recipe, processes: int) -> str:
         RecipeError: as `accumulation`.
     """
     unit = "requests" if recipe.train.trainer == "shared-prefix" else "pairs"
-    batch_size = trainer_options(recipe)["per_device_train_batch_size"]
+    batch_size = trainer_options(recipe)[SIZE]
     return f"{batch_size * processes * accumulation(recipe, processes)} {unit} a step"
 
 
@@ -164,12 +175,13 @@ def trainer_config(recipe: Recipe, round_name: str, seed: int, checkpoints: Path
 
     Raises:
         RecipeError: a value is of a wrong kind, TRL refuses one, or Liger's kernels have no GPU.
-        MissingExtra: `use_liger_kernel` needs liger_kernel, which is not installed.
+        MissingExtra: `use_liger_kernel` needs liger_kernel, or `report_to` a tracker, which is not installed.
     """
     trl = need("trl", "training")
     torch = need("torch", "training")
     use_cpu = os.environ.get("ACCELERATE_USE_CPU", "").lower() == "true" or not torch.accelerator.is_available()
     setting = asked_checkpointing(recipe)
+    refuse_absent_trackers(recipe)
     options = {
         # steps are counted for our own bar
         "disable_tqdm": True,
@@ -184,7 +196,8 @@ def trainer_config(recipe: Recipe, round_name: str, seed: int, checkpoints: Path
         "seed": seed,
         "data_seed": seed,
         # `tracking.training_run` opens wandb's run, with the callback for it
-        "report_to": "none",
+        "report_to": trackers(recipe.trainer) or "none",
+        "project": recipe.name,
         "run_name": f"{recipe.name}-{round_name}-train",
     }
     # DPOConfig takes a text for a number without a word, and fails an hour later

@@ -9,12 +9,12 @@ from ..models.files import ADAPTER_SETTINGS
 from ..runfolder.phases import ADAPTER, LEDGER, PAIRS, TRAINING, Phase
 from ..runfolder.stages import Stage, left_by
 from ..storage import digest, file_digest
-from .options import trainer_options
+from .options import is_auto, trainer_options
 
 # what of the section 'train' the adapter depends on
 DECIDES = {"trainer", "reference", "excess_length_strategy", "fairness", "global_batch_size", "shuffle", "texts"}
-# keys of trl.DPOConfig that change time and memory, and nothing that is learnt
-ONLY_SPEED = {"gradient_checkpointing", "gradient_checkpointing_kwargs"}
+# keys of trl.DPOConfig that change time and memory, or who is told of it, and nothing that is learnt
+UNLEARNT = {"gradient_checkpointing", "gradient_checkpointing_kwargs", "report_to"}
 # how the model is loaded, as far as it changes what is learnt
 LOADED_AS = {"dtype", "quantise", "attn_implementation", "chat_template_kwargs"}
 # moves when the same pairs get other weights of FairPO; 2: small averages that are not 0 keep their ratio
@@ -52,11 +52,14 @@ def training_stage(phase: Phase, processes: int) -> Stage:
         ],
         "lora": recipe.lora.model_dump(mode="json"),
         "train": recipe.train.model_dump(mode="json", include=DECIDES, exclude_none=True),
-        "trainer": {key: value for key, value in trainer_options(recipe).items() if key not in ONLY_SPEED},
+        "trainer": {key: value for key, value in trainer_options(recipe).items() if key not in UNLEARNT},
         "seed": round_seed(recipe, phase.round or 0),
         "processes": processes,
         "version": VERSION,
     }
+    if is_auto(recipe):
+        # how a step is cut, which moves the last digits
+        inputs["tokens_per_pass"] = recipe.train.max_tokens_per_pass
     if recipe.train.fairness is not None:
         inputs["fairpo"] = FAIRPO_VERSION
     return Stage("train", phase.folder, inputs, (ADAPTER, TRAINING))

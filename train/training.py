@@ -2,8 +2,10 @@
 
 import logging
 import math
+import os
 import sys
 import time
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from statistics import fmean
@@ -20,7 +22,8 @@ from ..storage import read_json, write_json
 from .callbacks import first_loss_rule, last_complete, step_counter, token_counter, training_callbacks
 from .examples import SIDELESS, TrainingPairs, build_examples, read_rows
 from .guards import guard
-from .options import training_arguments
+from .micro_batch import with_micro_batch
+from .options import trainer_options, training_arguments
 from .policy import UNSHARDED, Policy, fill_adapter, load_tokenizer, open_policy, sharding, widen_adapter
 from .saving import save_adapter
 from .stage import pair_file, round_seed
@@ -72,10 +75,12 @@ def run_training(phase: Phase, stage: Stage) -> TrainCounts:
     start = time.monotonic()
     recipe = phase.recipe
     checkpoints = phase.folder / CHECKPOINTS / f"{stage.key}-{sharding()}"
-    arguments = training_arguments(recipe, phase.name, round_seed(recipe, phase.round or 0), checkpoints)
     tokenizer = load_tokenizer(recipe.model)
     rows = read_rows(pair_file(phase), tokenizer, recipe.train.form)
-    examples = build_examples(rows, arguments.max_length, recipe.train.excess_length_strategy)
+    examples = build_examples(rows, trainer_options(recipe)["max_length"], recipe.train.excess_length_strategy)
+    recipe = with_micro_batch(recipe, examples, int(os.environ.get("WORLD_SIZE", "1")))
+    phase = replace(phase, recipe=recipe)
+    arguments = training_arguments(recipe, phase.name, round_seed(recipe, phase.round or 0), checkpoints)
     material = prepare_material(phase, arguments, tokenizer, examples)
     own_files(checkpoints)
     resume = last_complete(checkpoints)

@@ -31,7 +31,7 @@ END, PADDING, UNKNOWN = "<end>", "<padding>", "<unknown>"
 WORDS = (END, PADDING, UNKNOWN, "Trial", "0", "1", "yes", "no")
 # keys of trl.DPOConfig that have no place in a step with two short pairs
 OF_LONG_TRAININGS = frozenset(
-    {"max_length", "dataloader_drop_last", "num_train_epochs", "save_steps", "save_total_limit"}
+    {"max_length", "dataloader_drop_last", "num_train_epochs", "report_to", "save_steps", "save_total_limit"}
 )
 # keys that start processes of their own, where there are any
 OF_WORKERS = frozenset(

@@ -450,3 +450,17 @@ def test_a_file_without_judges_is_refused(tmp_path):
     path.write_text("name: x\n")
     with pytest.raises(RecipeError, match=r"judges\.yaml: key 'judges' is empty"):
         load_judges(path)
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ("wandb", "write the section wandb"),
+        ("all", "write the names"),
+        ("tensorbord", "did you mean 'tensorboard'?"),
+        ("[tensorboard, 3]", "trainer.report_to 3 is no tracker"),
+        ("true", "trainer.report_to True is no tracker"),
+    ],
+)
+def test_trackers_that_cannot_be_told_are_refused(recipe: Path, value: str, said: str) -> None:
+    assert said in refusal(recipe, f"trainer.report_to={value}")

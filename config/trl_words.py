@@ -1,0 +1,114 @@
+"""The names of TRL's own scripts on a command line: `--learning_rate 1e-4` is `--set trainer.learning_rate=1e-4`.
+
+All keys of trl.DPOConfig are names, with the values and the mistakes of a recipe's section `trainer`; so are a few of
+trl.ModelConfig. They are listed so that a command line is read without importing torch; a test compares them with the installed
+TRL.
+"""
+
+from collections.abc import Collection, Iterator, Sequence
+
+from ..errors import RecipeError
+from ..storage import listed
+from ..text import did_you_mean
+from .trainer_keys import EFFECTIVE_KEYS, RENAMED_TRAINER_KEYS, TRAINER_KEYS
+
+# names of trl.ModelConfig -> the recipe's keys of the same meaning
+MODEL_NAMES = {
+    "attn_implementation": "model.attn_implementation",
+    "dtype": "model.dtype",
+    "lora_alpha": "lora.lora_alpha",
+    "lora_dropout": "lora.lora_dropout",
+    "lora_r": "lora.r",
+    "lora_target_modules": "lora.target_modules",
+    "model_name_or_path": "model.name",
+    "model_revision": "model.revision",
+}
+# further names of TRL's script -> what to write instead
+ELSEWHERE = {
+    "dataset_name": "the pairs of the round are trained on; others are named by --set train.pairs=FILE",
+    "load_in_4bit": "write --set model.quantise=nf4",
+    "use_peft": "leave it out; an adapter is what is trained",
+}
+# keys that are true or false: --bf16, --bf16 false, --no_bf16
+FLAGS = frozenset(
+    """
+    activation_offloading auto_find_batch_size average_tokens_across_devices batch_eval_metrics bf16 bf16_full_eval
+    dataloader_drop_last dataloader_in_order dataloader_persistent_workers dataloader_pin_memory ddp_broadcast_buffers
+    ddp_find_unused_parameters ddp_static_graph disable_dropout disable_tqdm do_eval do_predict do_train enable_jit_checkpoint
+    eval_do_concat_batches eval_on_start eval_use_gather_object fp16 fp16_full_eval full_determinism gradient_checkpointing
+    greater_is_better hub_always_push hub_private_repo ignore_data_skip include_num_input_tokens_seen load_best_model_at_end
+    log_on_each_node logging_first_step logging_nan_inf_filter padding_free precompute_ref_log_probs prediction_loss_only
+    push_to_hub remove_unused_columns restore_callback_states_from_checkpoint save_on_each_node save_only_model
+    skip_memory_metrics sync_ref_model tf32 torch_compile trust_remote_code use_cache use_cpu use_liger_kernel use_weighting
+    """.split()
+)
+# what may stand behind a flag
+SWITCHES = {"true", "false", "yes", "no", "auto"}
+# keys that take several words
+LISTS = frozenset({"loss_type", "loss_weights", "lora_target_modules", "report_to"})
+NAMES = TRAINER_KEYS | RENAMED_TRAINER_KEYS.keys() | MODEL_NAMES.keys()
+
+
+def with_overrides(words: Sequence[str], options: Collection[str]) -> list[str]:
+    """The words of a command line with TRL's names as `--set KEY=VALUE`.
+
+    Args:
+        words: behind the command's name.
+        options: those of the command itself: {"--set", "--help", ...}.
+
+    Raises:
+        RecipeError: an option is neither the command's nor TRL's, or lacks its value; all are listed.
+    """
+    read_words: list[str] = []
+    mistakes: list[str] = []
+    rest = list(words)
+    while rest:
+        word = rest.pop(0)
+        option, equals, value = word.partition("=")
+        if word == "--":
+            read_words += [word, *rest]
+            break
+        if not option.startswith("--") or option in options:
+            read_words.append(word)
+            continue
+        name = option[2:].replace("-", "_")
+        if name not in NAMES and name.removeprefix("no_") in FLAGS:
+            name, equals, value = name.removeprefix("no_"), "=", "false"
+        if name in ELSEWHERE or name not in NAMES:
+            mistakes.append(f"{option}{_unknown(name, options)}")
+            continue
+        values = [value] if equals else list(_values(name, rest, options))
+        if not values:
+            mistakes.append(f"{option}: needs a value")
+            continue
+        read_words += ["--set", f"{MODEL_NAMES.get(name, f'trainer.{name}')}={_yaml(name, values)}"]
+    if mistakes:
+        raise RecipeError(listed(mistakes))
+    return read_words
+
+
+def _values(name: str, rest: list[str], options: Collection[str]) -> Iterator[str]:
+    """Take the values of a name from the words that follow it."""
+    if name in FLAGS:
+        yield rest.pop(0) if rest and rest[0].lower() in SWITCHES else "true"
+        return
+    while rest and not rest[0].startswith("--") and rest[0] not in options:
+        yield rest.pop(0)
+        if name not in LISTS:
+            return
+
+
+def _yaml(name: str, values: Sequence[str]) -> str:
+    """The values as --set reads them."""
+    if name not in LISTS or values[0].startswith("[") or values[0] == "all-linear":
+        return " ".join(values)
+    return f"[{', '.join(values)}]"
+
+
+def _unknown(name: str, options: Collection[str]) -> str:
+    if name in ELSEWHERE:
+        return f": {ELSEWHERE[name]}"
+    # refused keys are nobody's wish
+    names = (*MODEL_NAMES, *" ".join(EFFECTIVE_KEYS.values()).split())
+    near = did_you_mean(f"--{name}", (*options, *(f"--{known}" for known in names)))
+    return f" is no option here, and not a key of trl.DPOConfig{near}"
