@@ -73,7 +73,7 @@ def _undisturbed() -> Iterator[None]:
     weak = deepspeed._hf_deepspeed_config_weak_ref
     sharding = weak and weak()
     # TRL's head would gather the copy's weights, which nobody spread
-    deepspeed.unset_hf_deepspeed_config()
+    deepspeed.unset_hf_deepspeed_config()  # type: ignore[no-untyped-call]
     try:
         with torch.no_grad(), torch.device("cpu"), torch.autocast("cpu", enabled=False):
             yield

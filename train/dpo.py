@@ -84,7 +84,7 @@ def _run(phase: Phase, stage_key: str | None, *, is_main: bool) -> None:
             run_training(phase, stage)
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser() -> SingleValues:
     parser = SingleValues(
         prog="python -m evenhand.train.dpo",
         description="Train a round's LoRA adapter with DPO on its preference pairs.",
