@@ -36,7 +36,7 @@ PACKED = dict(
 MASKED = "evenhand_masked"
 
 
-class Refusal(NamedTuple):
+class PackingRefusal(NamedTuple):
     """Why a model cannot attend within packed sequences."""
 
     # the recipe's, that it is about
@@ -73,7 +73,7 @@ def use_packed_attention(model: Any, attention: str | None = None) -> None:
     model.set_attn_implementation(PACKED[attention])
 
 
-def packing_refusal(model: Any, attention: str) -> Refusal | None:
+def packing_refusal(model: Any, attention: str) -> PackingRefusal | None:
     """Why a model cannot attend within packed sequences; None where it can.
 
     Args:
@@ -82,19 +82,19 @@ def packing_refusal(model: Any, attention: str) -> Refusal | None:
     """
     rope = global_rope(model.config)
     if rope:
-        return Refusal(
+        return PackingRefusal(
             "model.name",
             f"its rotary embedding ({rope}) depends on the longest sequence of a batch, so that requests cannot share a "
             "pass; take another model",
         )
     if attention not in PACKED and attention not in PACKED.values():
-        return Refusal(
+        return PackingRefusal(
             "model.attn_implementation",
             f"{attention!r} cannot keep the candidates of a prompt from seeing each other; write one of {', '.join(PACKED)}",
         )
     seen = probe(model)
     if seen.refusal:
-        return Refusal(
+        return PackingRefusal(
             "model.name",
             f"{model.config.model_type!r} models cannot train with a shared prefix: {seen.refusal}; take another model",
             seen.has_stock,
