@@ -84,6 +84,23 @@ def test_continued_adapter_is_trained_and_resumed_as_one_process_would(
     assert distance(many, one) < 1e-5
 
 
+@pytest.mark.parametrize("kind", ["ddp", "zero2"])
+def test_requests_at_once_train_what_they_train_one_by_one(
+    kind: str, open_round: OpenRound, section: dict[str, Any], tmp_path: Path
+) -> None:
+    if kind == "zero2":
+        need_deepspeed()
+    section |= {"global_batch_size": 8, "max_tokens_per_pass": 400}
+    sizes = {"gradient_accumulation_steps": None, "per_device_train_batch_size": "auto"}
+    one = train_here(open_round("one", train=section, trainer=STEPS | sizes | {"per_device_train_batch_size": 1}))
+    many = open_round("many", train=section, trainer=STEPS | sizes)
+    said = launch_by_hand(many, two_processes(kind, tmp_path))
+    assert "of the 4 requests of a process in a step run at once" in said
+    assert record(many)["per_device_train_batch_size"] > 1
+    assert logged(many) == pytest.approx(logged(one), abs=1e-5)
+    assert distance(many, one) < 1e-5
+
+
 @pytest.mark.parametrize("name", ["zero3_multi_node", "fsdp2_multi_node"])
 def test_two_machines_train_the_adapter_of_one(
     name: str, open_round: OpenRound, section: dict[str, Any], tmp_path: Path
