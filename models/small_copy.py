@@ -121,23 +121,27 @@ def _settings(model: Any, reach: int | None) -> dict[str, Any]:
     size = settings.get("head_dim") or config.hidden_size // heads
     kv_heads = settings.get("num_key_value_heads") or heads
     group = max(1, heads // kv_heads)
-    few = 2 if group <= 4 else 1
+    n_kv_heads = 2 if group <= 4 else 1
 
     def is_per_layer(value: Any) -> bool:
         return isinstance(value, list) and len(value) == n_layers
 
     lists = [value for value in settings.values() if is_per_layer(value)]
     # where layers take the keys of earlier ones, they find them by their distance
-    kept = n_layers if settings.get("num_kv_shared_layers") else _n_kinds(model, lists, n_layers)
+    n_kept = n_layers if settings.get("num_kv_shared_layers") else _n_kinds(model, lists, n_layers)
     for name, value in settings.items():
-        settings[name] = _cut(name, value[:kept] if is_per_layer(value) else value, reach)
+        settings[name] = _cut(name, value[:n_kept] if is_per_layer(value) else value, reach)
     if settings.get("num_key_value_heads"):
-        settings["num_key_value_heads"] = few
+        settings["num_key_value_heads"] = n_kv_heads
     if "per_layer_config" in settings:
         settings["per_layer_config"] = {
-            place: layer for place, layer in settings["per_layer_config"].items() if int(place) < kept
+            place: layer for place, layer in settings["per_layer_config"].items() if int(place) < n_kept
         }
-    sizes = {"num_hidden_layers": kept, "num_attention_heads": few * group, "hidden_size": few * group * size}
+    sizes = {
+        "num_hidden_layers": n_kept,
+        "num_attention_heads": n_kv_heads * group,
+        "hidden_size": n_kv_heads * group * size,
+    }
     return settings | {names[name]: value for name, value in sizes.items()}
 
 
@@ -176,8 +180,10 @@ def _n_kinds(model: Any, lists: list[list[Any]], n_layers: int) -> int:
 
 def _told(part: torch.nn.Module) -> tuple[Any, ...]:
     """The class of a module, and the switches, names and whole numbers that it holds."""
-    held = ((name, value) for name, value in vars(part).items() if not NO_KIND.search(name))
-    return type(part).__name__, *((name, value) for name, value in held if isinstance(value, bool | int | str | None))
+    attributes = ((name, value) for name, value in vars(part).items() if not NO_KIND.search(name))
+    return type(part).__name__, *(
+        (name, value) for name, value in attributes if isinstance(value, bool | int | str | None)
+    )
 
 
 @torch.no_grad()
@@ -191,7 +197,7 @@ def _draw(small: Any) -> None:
         else:
             weight.copy_((noise * (GAIN / weight.shape[-1] ** 0.5)).to(weight.dtype))
     # and buffers that are kept with the weights
-    kept = small.state_dict()
+    saved = small.state_dict()
     for name, buffer in small.named_buffers():
-        if name in kept and buffer.is_floating_point() and buffer.ndim < 2:
+        if name in saved and buffer.is_floating_point() and buffer.ndim < 2:
             buffer.add_(torch.rand(buffer.shape, dtype=torch.float64).to(buffer.dtype) * SHIFT)

@@ -195,11 +195,11 @@ def _fused_logps(small: Any, prompt: list[int], candidate: list[int]) -> torch.T
     return logps
 
 
-def _difference(some: torch.Tensor, others: torch.Tensor) -> float:
+def _difference(first: torch.Tensor, second: torch.Tensor) -> float:
     """Largest difference of these numbers, in their spread: logits of some models are small. Of two lengths, the first ones."""
-    n = min(len(some), len(others))
-    first, second = some[:n].double(), others[:n].double()
-    return float((first - second).abs().max() / second.std())
+    n = min(len(first), len(second))
+    numbers = second[:n].double()
+    return float((first[:n].double() - numbers).abs().max() / numbers.std())
 
 
 @contextlib.contextmanager
@@ -208,10 +208,10 @@ def _watched(small: Any) -> Iterator[dict[str, Seen]]:
     seen: dict[str, Seen] = {}
 
     def note(name: str, module: Any, args: Any, kwargs: Any, output: Any) -> None:
-        given = next((each for each in (*args, *kwargs.values()) if _is_hidden(each)), None)
-        result = next((each for each in (output if isinstance(output, tuple) else (output,)) if _is_hidden(each)), None)
-        if given is not None and result is not None:
-            seen.setdefault(name, (type(module).__name__, given, result))
+        outputs = output if isinstance(output, tuple) else (output,)
+        pair = [next(filter(_is_hidden, values), None) for values in ((*args, *kwargs.values()), outputs)]
+        if all(tensor is not None for tensor in pair):
+            seen.setdefault(name, (type(module).__name__, *pair))
 
     hooks = [
         module.register_forward_hook(partial(note, name), with_kwargs=True)
@@ -234,12 +234,12 @@ def _mixing(alone: dict[str, Seen], packed: dict[str, Seen], layout: Any) -> str
     span = layout.spans[-1]
     places = [*range(span.start, span.prompt_end), *range(span.end - span.own[-1], span.end)]
 
-    def difference(some: torch.Tensor, others: torch.Tensor) -> float:
-        return _difference(some[0], others[0, places]) if others.shape[1] == layout.length else float("inf")
+    def difference(plain: torch.Tensor, whole: torch.Tensor) -> float:
+        return _difference(plain[0], whole[0, places]) if whole.shape[1] == layout.length else float("inf")
 
-    for name, (kind, given, result) in packed.items():
+    for name, (kind, hidden, result) in packed.items():
         if name in alone:
-            before, behind = difference(alone[name][1], given), difference(alone[name][2], result)
+            before, behind = difference(alone[name][1], hidden), difference(alone[name][2], result)
             # rounding grows within deep copies; also what is not a number differs
             if before <= TOLERANCE and not behind <= max(TOLERANCE, 10 * before):
                 return kind
