@@ -105,6 +105,7 @@ FILES = {
     ),
     "train/test_many_processes.py": Left((), "train/test_launch.py; adapters that are continued, two machines"),
     "train/test_pair_trainer.py": Left((), "its own tests beside stock TRL in one process; DDP, ZeRO and FSDP2 on two"),
+    "train/test_trackers.py": Left((), "its own tests of names, refusals and keys; files that a tracker writes in two rounds"),
     "train/test_training.py": Left(
         ("test_interrupted_training_is_the_undisturbed_one_bit_for_bit[shared]", "test_same_inputs"),
         "its own other tests, train/test_shared_prefix.py, test_checkpointing.py; every kind of interruption",

@@ -55,6 +55,7 @@ def test_who_is_told_changes_no_training(open_round: OpenRound) -> None:
     assert training_stage(plain, 1).key == training_stage(told, 1).key
 
 
+@pytest.mark.slow
 def test_losses_lie_in_the_run_folder_a_folder_for_each_round(open_round: OpenRound, tmp_path: Path) -> None:
     pytest.importorskip("trl")
     package = tmp_path / "tensorboardX"
