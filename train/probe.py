@@ -209,9 +209,9 @@ def _watched(small: Any) -> Iterator[dict[str, Seen]]:
 
     def note(name: str, module: Any, args: Any, kwargs: Any, output: Any) -> None:
         outputs = output if isinstance(output, tuple) else (output,)
-        pair = [next(filter(_is_hidden, values), None) for values in ((*args, *kwargs.values()), outputs)]
-        if all(tensor is not None for tensor in pair):
-            seen.setdefault(name, (type(module).__name__, *pair))
+        hidden, result = (next(filter(_is_hidden, values), None) for values in ((*args, *kwargs.values()), outputs))
+        if hidden is not None and result is not None:
+            seen.setdefault(name, (type(module).__name__, hidden, result))
 
     hooks = [
         module.register_forward_hook(partial(note, name), with_kwargs=True)
