@@ -4,13 +4,17 @@ Each type of the installed transformers is tried as its default configuration ha
 each candidate alone, up to the figure (in the spread of log-probabilities); others are refused, with the reason.
 """
 
+import logging
 import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..extras import need
+from ..models.hub import first_line
 from ..train.probe import ProbeResult
 from .report import Breakdown, Report, bench_options, run_bench
+
+log = logging.getLogger(__name__)
 
 ROPE = {"rope_parameters": {"rope_type": "default", "rope_theta": 10000.0}}
 # settings of types whose default configuration is no model, or leaves out the layers that the type is known for
@@ -26,7 +30,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "nemotron": {"head_dim": 128, "num_key_value_heads": 8},
 }
 # types that --quick, and the ordinary tests, try
-QUICK = ("llama", "smollm3", "gemma4_text", "mixtral", "gpt_oss", "lfm2", "bert", "falcon")
+QUICK = ("llama", "smollm3", "gemma3_text", "mixtral", "gpt_oss", "lfm2", "bert", "falcon")
 
 
 def probes(types: Sequence[str] | None = None) -> Iterator[tuple[str, ProbeResult | None]]:
@@ -45,7 +49,8 @@ def probes(types: Sequence[str] | None = None) -> Iterator[tuple[str, ProbeResul
             with torch.device("meta"):
                 model = transformers.AutoModelForCausalLM.from_config(config)
         # each says in its own way that it is none
-        except Exception:
+        except Exception as error:
+            log.warning("%s: no model by default: %s: %s", kind, type(error).__name__, first_line(error))
             yield kind, None
         else:
             yield kind, probe(model)

@@ -47,7 +47,7 @@ def show_prompt(
 ) -> None:
     """Print a prompt, which a file of your own may begin with."""
     known = shipped_prompts()
-    matches = [name] if name in known else [each for each in known if each.endswith(f"/{name}")]
+    matches = [name] if name in known else [prompt for prompt in known if prompt.endswith(f"/{name}")]
     if not matches:
         near = did_you_mean(name, [*known, *(path.stem for path in known.values())])
         raise DataError(f"prompt {name!r} is not known{near} `evenhand prompts` lists all")

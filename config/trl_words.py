@@ -61,12 +61,12 @@ def with_overrides(words: Sequence[str], options: Collection[str]) -> list[str]:
     """
     read_words: list[str] = []
     mistakes: list[str] = []
-    rest = list(words)
-    while rest:
-        word = rest.pop(0)
+    coming = list(words)
+    while coming:
+        word = coming.pop(0)
         option, equals, value = word.partition("=")
         if word == "--":
-            read_words += [word, *rest]
+            read_words += [word, *coming]
             break
         if not option.startswith("--") or option in options:
             read_words.append(word)
@@ -77,7 +77,7 @@ def with_overrides(words: Sequence[str], options: Collection[str]) -> list[str]:
         if name in ELSEWHERE or name not in NAMES:
             mistakes.append(f"{option}{_unknown(name, options)}")
             continue
-        values = [value] if equals else list(_values(name, rest, options))
+        values = [value] if equals else list(_values(name, coming, options))
         if not values:
             mistakes.append(f"{option}: needs a value")
             continue
@@ -87,13 +87,13 @@ def with_overrides(words: Sequence[str], options: Collection[str]) -> list[str]:
     return read_words
 
 
-def _values(name: str, rest: list[str], options: Collection[str]) -> Iterator[str]:
+def _values(name: str, coming: list[str], options: Collection[str]) -> Iterator[str]:
     """Take the values of a name from the words that follow it."""
     if name in FLAGS:
-        yield rest.pop(0) if rest and rest[0].lower() in SWITCHES else "true"
+        yield coming.pop(0) if coming and coming[0].lower() in SWITCHES else "true"
         return
-    while rest and not rest[0].startswith("--") and rest[0] not in options:
-        yield rest.pop(0)
+    while coming and not coming[0].startswith("--") and coming[0] not in options:
+        yield coming.pop(0)
         if name not in LISTS:
             return
 

@@ -150,7 +150,7 @@ def _cut(name: str, value: Any, reach: int | None) -> Any:
     if isinstance(value, dict):
         return {inner: _cut(str(inner), number, reach) for inner, number in value.items()}
     if isinstance(value, list):
-        return [_cut(name, each, reach) for each in value]
+        return [_cut(name, number, reach) for number in value]
     if isinstance(value, bool) or not isinstance(value, int):
         return 0.0 if isinstance(value, float) and CHANCE.search(name) else value
     if "vocab_size" in name:
@@ -170,7 +170,7 @@ def _n_kinds(model: Any, lists: list[list[Any]], n_layers: int) -> int:
     for place in range(n_layers):
         kind = (
             tuple(tuple(map(_told, stack[place].modules())) for stack in stacks),
-            tuple(str(each[place]) for each in lists),
+            tuple(str(values[place]) for values in lists),
         )
         if kind not in seen:
             seen.add(kind)

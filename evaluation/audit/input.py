@@ -244,11 +244,11 @@ def input_of(
 
 def _with_labels(by_attribute: Sequence[AuditInput], entries: Sequence[str]) -> Iterator[AuditInput]:
     """Each with the labels of its values; an entry that is of none is a mistake."""
-    own = [tuple(f"{value}=" for value in corpus.values) for corpus in by_attribute]
-    if len(by_attribute) > 1 and (stray := [entry for entry in entries if not any(map(entry.startswith, own))]):
+    beginnings = [tuple(f"{value}=" for value in corpus.values) for corpus in by_attribute]
+    if len(by_attribute) > 1 and (stray := [entry for entry in entries if not any(map(entry.startswith, beginnings))]):
         values = [value for corpus in by_attribute for value in corpus.values]
         read_labels(stray, " or ".join(corpus.attribute for corpus in by_attribute), values)
-    for corpus, starts in zip(by_attribute, own, strict=True):
+    for corpus, starts in zip(by_attribute, beginnings, strict=True):
         labels = entries if len(by_attribute) == 1 else [entry for entry in entries if entry.startswith(starts)]
         yield replace(corpus, labels=read_labels(labels, corpus.attribute, corpus.values))
 

@@ -67,9 +67,9 @@ class Pairwise(LanguageModelJudge):
 
     def rounds(self, inputs: Sequence[JudgeInput]) -> Rounds:
         """The asks about all pairs of the inputs' companies."""
-        companies = {each.reference: Company.read(each.reference) for each in inputs}
+        companies = {item.reference: Company.read(item.reference) for item in inputs}
         places = {name: self._pairs(company) for name, company in companies.items()}
-        ids = {(each.reference, each.text): each.candidate_id for each in inputs}
+        ids = {(item.reference, item.text): item.candidate_id for item in inputs}
         comparisons = [
             JudgeInput(
                 ids.get((name, company.texts[order[0]]), ""),
@@ -92,7 +92,7 @@ class Pairwise(LanguageModelJudge):
             for name, company in companies.items()
         }
         return [
-            strengths_by_company[each.reference].get(each.text, Verdict(None, OUTSIDE, attempts=0)) for each in inputs
+            strengths_by_company[item.reference].get(item.text, Verdict(None, OUTSIDE, attempts=0)) for item in inputs
         ]
 
     def _pairs(self, company: Company) -> list[tuple[int, int]]:
@@ -100,7 +100,7 @@ class Pairwise(LanguageModelJudge):
         return rival_pairs(len(company.texts), self._options.rivals, seed)
 
     def _ask(self, comparisons: Sequence[JudgeInput]) -> Rounds:
-        replies = yield [Ask(self.prompt(each), ONE_GRADE, self.seed(each, 1), CHOICES) for each in comparisons]
+        replies = yield [Ask(self.prompt(item), ONE_GRADE, self.seed(item, 1), CHOICES) for item in comparisons]
         return [_verdict(reply) for reply in replies]
 
 
@@ -109,7 +109,7 @@ def _verdict(reply: Reply) -> Verdict:
     if reply.finish_reason == "failed":
         return refused(reply, 1)
     shares = reply.choice_probabilities
-    choice = max(CHOICES, key=lambda each: shares.get(each, 0.0)) if shares else written_choice(reply.text, CHOICES)
+    choice = max(CHOICES, key=lambda letter: shares.get(letter, 0.0)) if shares else written_choice(reply.text, CHOICES)
     return Verdict(None, UNREADABLE, reply.text) if choice is None else Verdict(float(choice == FIRST), raw=choice)
 
 

@@ -81,21 +81,21 @@ def scored(texts: Sequence[str], pairs: Sequence[PairedVerdicts]) -> Mapping[str
     score_at = dict(zip(is_read, fitted, strict=True))
     verdicts = {}
     for place, text in enumerate(texts):
-        own = [pair for pair in pairs if place in pair[:2]]
-        raw, n_asks = canonical_json(_counts(place, own)), 2 * len(own)
+        matches = [pair for pair in pairs if place in pair[:2]]
+        raw, n_asks = canonical_json(_counts(place, matches)), 2 * len(matches)
         if place in score_at:
             # no -0
             verdicts[text] = Verdict(round(float(score_at[place]), DIGITS) + 0.0, None, raw, n_asks)
         else:
-            reasons = [pair.refusal for pair in own]
+            reasons = [pair.refusal for pair in matches]
             verdicts[text] = Verdict(None, UNREADABLE if None in reasons else (*reasons, ALONE)[0], raw, n_asks)
     return verdicts
 
 
-def _counts(place: int, own: Sequence[PairedVerdicts]) -> dict[str, int]:
-    compared = [pair for pair in own if pair.refusal is None]
+def _counts(place: int, matches: Sequence[PairedVerdicts]) -> dict[str, int]:
+    compared = [pair for pair in matches if pair.refusal is None]
     shares = [pair.wins if place == pair.first else 1 - pair.wins for pair in compared]
     counts = {name: shares.count(share) for name, share in (("wins", 1.0), ("ties", 0.5), ("losses", 0.0))}
     counts["unread"] = sum(2 - pair.n_read for pair in compared)
-    n_cut = sum(was_cut(verdict.raw) for pair in own for verdict in pair.verdicts)
+    n_cut = sum(was_cut(verdict.raw) for pair in matches for verdict in pair.verdicts)
     return counts | ({CUT_PAIRS: n_cut} if n_cut else {})
