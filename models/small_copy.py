@@ -55,7 +55,7 @@ def on_small_copy(model: Any, run: Callable[[Any], Result], reach: int | None = 
     """
     for dtype in (torch.float64, torch.float32):
         try:
-            with _undisturbed():
+            with undisturbed():
                 return run(small_copy(model, dtype, reach))
         except ModelError:
             raise
@@ -66,16 +66,20 @@ def on_small_copy(model: Any, run: Callable[[Any], Result], reach: int | None = 
 
 
 @contextlib.contextmanager
-def _undisturbed() -> Iterator[None]:
-    """Keep from the copy what a process may have set for its model: a default device, half precision, ZeRO-3."""
+def undisturbed(device: str = "cpu") -> Iterator[None]:
+    """Keep from another model what a process may have set for its own: a default device, half precision, ZeRO-3.
+
+    Args:
+        device: where it is made; "meta" makes it without weights.
+    """
     from transformers.integrations import deepspeed
 
     weak = deepspeed._hf_deepspeed_config_weak_ref
     sharding = weak and weak()
-    # TRL's head would gather the copy's weights, which nobody spread
+    # transformers would spread its weights over the processes, and TRL's head gather what nobody spread
     deepspeed.unset_hf_deepspeed_config()  # type: ignore[no-untyped-call]
     try:
-        with torch.no_grad(), torch.device("cpu"), torch.autocast("cpu", enabled=False):
+        with torch.no_grad(), torch.device(device), torch.autocast("cpu", enabled=False):
             yield
     finally:
         if sharding is not None:

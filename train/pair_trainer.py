@@ -17,6 +17,7 @@ from trl.trainer.dpo_trainer import DataCollatorForPreference
 
 from ..errors import DataError, EvenhandError, ModelError, RecipeError
 from ..extras import need
+from ..models.small_copy import undisturbed
 from ..storage import listed
 from ..text.shown import shortened
 from .adapter_switch import switch_by_flag
@@ -226,7 +227,7 @@ def _probed(model: Any, arguments: Any) -> ProbeResult | None:
         revision = (getattr(arguments, "model_init_kwargs", None) or {}).get("revision")
         try:
             config = transformers.AutoConfig.from_pretrained(model, revision=revision, trust_remote_code=False)
-            with torch.device("meta"):
+            with undisturbed("meta"):
                 model = transformers.AutoModelForCausalLM.from_config(config, trust_remote_code=False)
         except (OSError, ValueError, KeyError, AttributeError, TypeError, ImportError):
             return None
