@@ -8,12 +8,12 @@ import shlex
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+from sources import ROOT, modules
 from typer.testing import CliRunner
 
 from evenhand.cli.app import app
@@ -24,14 +24,7 @@ from evenhand.config.plain_yaml import parse_yaml
 from evenhand.generate.methods import METHODS
 from evenhand.judges import JUDGES
 
-ROOT = Path(__file__).parents[1]
 PAPERS = re.compile(r"docs/papers\.md((?:#[\w-]+)(?: and #[\w-]+)*)")
-
-
-def modules() -> Iterator[Path]:
-    for path in ROOT.rglob("*.py"):
-        if not any(part.startswith(".") for part in path.relative_to(ROOT).parts):
-            yield path
 
 
 def test_every_cited_anchor_of_the_papers_page_is_there():

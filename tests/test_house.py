@@ -9,8 +9,9 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+import sources
+from sources import ROOT
 
-ROOT = Path(__file__).parents[1]
 # rooms from the bottom up, as docs/architecture.md tells them: an import points to a room above its own line in the table
 LAYERS = re.findall(r"^\| `(\w+)` \|", (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8"), re.MULTILINE)
 
@@ -54,10 +55,8 @@ MOST_VAGUE = 0.01
 
 def modules():
     """Path from the root -> the tree of each module of the package."""
-    for path in sorted(ROOT.rglob("*.py")):
-        inside = path.relative_to(ROOT)
-        if inside.parts[0] not in {"tests", "docs", "runs"} and not inside.parts[0].startswith((".", "build")):
-            yield inside, ast.parse(path.read_text(encoding="utf-8"))
+    for path in sources.package():
+        yield path.relative_to(ROOT), sources.tree_of(path)
 
 
 def dotted(inside):

@@ -1,18 +1,24 @@
 """What no file of the package may do: run a model's own code, or unpickle."""
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import pytest
+from sources import ROOT, package, tree_of
 
-ROOT = Path(__file__).parents[1]
-FILES = [p for p in sorted(ROOT.rglob("*.py")) if not {".venv", "tests", "build"} & set(p.relative_to(ROOT).parts)]
+FILES = package()
+
+
+@cache
+def calls_in(path: Path) -> list[ast.Call]:
+    """All calls of a file."""
+    return [node for node in ast.walk(tree_of(path)) if isinstance(node, ast.Call)]
 
 
 def calls(path: Path, name: str) -> list[ast.Call]:
     """The calls of a function or method of that name."""
-    found = (node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.Call))
-    return [c for c in found if name == getattr(c.func, "attr", getattr(c.func, "id", None))]
+    return [c for c in calls_in(path) if name == getattr(c.func, "attr", getattr(c.func, "id", None))]
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))

@@ -4,13 +4,11 @@ import re
 import subprocess
 import sys
 from importlib.metadata import version
-from pathlib import Path
 
 import pytest
+from sources import ROOT, package
 
 import evenhand
-
-ROOT = Path(__file__).parents[1]
 
 
 def test_the_version_is_that_of_the_installed_distribution():
@@ -23,8 +21,7 @@ def test_the_version_is_written_once():
     written = re.search(r'^version = "(.+)"$', (ROOT / "pyproject.toml").read_text(encoding="utf-8"), re.MULTILINE)[1]
     elsewhere = [
         f"{path}: {line}"
-        for path in ROOT.rglob("*.py")
-        if not {"tests", ".venv"} & set(path.relative_to(ROOT).parts)
+        for path in package()
         for line in path.read_text("utf-8").splitlines()
         # a package that carries a part of a model may have the same number
         if f'"{written}"' in line and not re.search(r"\b_?[Pp]arts?\(", line)

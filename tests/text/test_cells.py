@@ -3,13 +3,12 @@
 import ast
 import csv
 import io
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sources import ROOT, package, tree_of
 
-import evenhand
 from evenhand.corpora.table_files import csv_rows
 from evenhand.text.cells import NUMBER, csv_text, read, written
 from evenhand.text.controls import CONTROL
@@ -98,14 +97,12 @@ def test_cells_of_other_tables_are_left_alone(tmp_path):
 
 
 def test_nothing_else_in_the_package_writes_csv():
-    root = Path(evenhand.__path__[0])
-    folders = {"tests", "benchmarks", "docs", ".venv", ".ci"}
     names = {"writer", "DictWriter", "to_csv", "write_csv", "savetxt"}
     found = [
-        f"{path.relative_to(root)}:{node.lineno}"
-        for path in sorted(root.rglob("*.py"))
-        if not folders.intersection(path.relative_to(root).parts)
-        for node in ast.walk(ast.parse(path.read_text()))
+        f"{path.relative_to(ROOT)}:{node.lineno}"
+        for path in package()
+        if path.relative_to(ROOT).parts[0] != "benchmarks"
+        for node in ast.walk(tree_of(path))
         if (isinstance(node, ast.Attribute) and node.attr in names and path.name != "cells.py")
         or (isinstance(node, ast.ImportFrom) and node.module == "csv")
     ]

@@ -3,18 +3,16 @@
 import ast
 import json
 import re
-from pathlib import Path
 from typing import Literal
 
 import pytest
+from sources import ROOT, package, tree_of
 
 from evenhand.doors import absent_names
 from evenhand.errors import DataError, FormatError
 from evenhand.records import Record
 from evenhand.storage import parse_file
 from evenhand.text.formats import FORMATS, is_called, refusal
-
-ROOT = Path(__file__).parents[2]
 
 
 class Audit(Record):
@@ -67,10 +65,10 @@ def test_a_file_is_known_in_whatever_version(name):
 
 def test_every_format_of_a_record_that_commands_read_again_is_known():
     told = set()
-    for path in ROOT.rglob("*.py"):
-        if path.relative_to(ROOT).parts[0] in {"tests", "benchmarks"} or ".venv" in path.parts:
+    for path in package():
+        if path.relative_to(ROOT).parts[0] == "benchmarks":
             continue
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(tree_of(path)):
             if isinstance(node, ast.AnnAssign) and getattr(node.target, "id", "") == "format":
                 told |= set(re.findall(r"Literal\['(evenhand-[\w-]+)/\d+'\]", ast.unparse(node.annotation)))
     # those of a plug-in that was deleted are known all the same
