@@ -8,7 +8,7 @@ library (`trainer:` to trl.DPOConfig, `engine:` to vllm.LLM) are passed on uncha
 from .generate import GenerateSection
 from .judges import JudgeOptions
 from .methods import Plan
-from .model import BackendSection, ModelSection, ReplicatedSection, without_speed
+from .model import AUTO_ATTENTION, TORCH_VARLEN, BackendSection, ModelSection, ReplicatedSection, without_speed
 from .needs import JudgeSection
 from .recipe import Recipe
 from .reward import PairsSection, RewardSection
@@ -17,7 +17,9 @@ from .task import ColumnsSection, CorpusSection, SplitSection, SummaryColumnsSec
 from .train import PACKED_ATTENTION, UNWEIGHTED, VARLEN_ATTENTION, FairPOSection, LoraSection, TrainSection
 
 __all__ = [
+    "AUTO_ATTENTION",
     "PACKED_ATTENTION",
+    "TORCH_VARLEN",
     "UNWEIGHTED",
     "VARLEN_ATTENTION",
     "BackendSection",

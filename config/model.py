@@ -29,6 +29,8 @@ OWNED_SWITCHES = frozenset(
 )
 # torch's own flash kernel (torch.nn.attention.varlen) in training, of which transformers knows nothing
 TORCH_VARLEN = "torch_varlen"
+# in training that kernel where it runs, on a GPU in half precision, and sdpa elsewhere
+AUTO_ATTENTION = "auto"
 
 
 class ModelSection(Section):
@@ -42,8 +44,9 @@ class ModelSection(Section):
     dtype: Literal["float32", "bfloat16", "float16"] = "bfloat16"
     # load the frozen weights in 4 bits (NF4, bitsandbytes) for training
     quantise: Literal["nf4"] | None = None
-    # attention implementation of transformers, or "torch_varlen": torch's own flash kernel in training, and sdpa elsewhere
-    attn_implementation: str = "sdpa"
+    # attention implementation of transformers; "torch_varlen" is torch's own flash kernel in training and sdpa elsewhere, and
+    # "auto" the same where that kernel runs: with a shared prefix, on a GPU and in half precision
+    attn_implementation: str = AUTO_ATTENTION
     # adapter folder that the first round starts from
     adapter: Path | None = None
     # variables of the model's chat template and their values, for whatever writes its prompts, in training too; one that thinks
@@ -63,7 +66,13 @@ class ModelSection(Section):
     @property
     def answers_with(self) -> str:
         """The attention implementation where nothing is trained."""
-        return "sdpa" if self.attn_implementation == TORCH_VARLEN else self.attn_implementation
+        return "sdpa" if self.attn_implementation in (TORCH_VARLEN, AUTO_ATTENTION) else self.attn_implementation
+
+    @property
+    def has_masks_on_gpu(self) -> bool:
+        """Whether training with a shared prefix may attend by explicit masks on a GPU, which take memory."""
+        is_float32 = self.attn_implementation == AUTO_ATTENTION and self.dtype == "float32"
+        return is_float32 or self.attn_implementation == "sdpa"
 
 
 def refuse_for_training(model: ModelSection) -> None:

@@ -12,7 +12,7 @@ from ..doors import absence
 from ..records import is_none
 from ..text import did_you_mean
 from ..text.shown import shortened
-from .model import TORCH_VARLEN, ModelSection
+from .model import AUTO_ATTENTION, TORCH_VARLEN, ModelSection
 from .reward import PairsSection
 from .section import Section, refuse_without_effect
 from .trainer_keys import BOUND_KEYS, IDLE_KEYS, OWNED_TRAINER_KEYS, RENAMED_TRAINER_KEYS, TRACKERS
@@ -219,7 +219,7 @@ def unknown_sizes(trainer: Mapping[str, Any], train: TrainSection) -> Iterator[s
 def unpackable(trainer: Mapping[str, Any], model: ModelSection) -> Iterator[str]:
     """Mistakes: what a shared prefix has no use for, or cannot run with."""
     attention = model.attn_implementation
-    if attention not in PACKED_ATTENTION:
+    if attention not in (AUTO_ATTENTION, *PACKED_ATTENTION):
         yield (
             f"model.attn_implementation {attention!r} cannot keep the candidates of a prompt from seeing each other: write "
             f"one of {', '.join(PACKED_ATTENTION)}, or train.trainer: pairwise."

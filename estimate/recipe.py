@@ -360,7 +360,7 @@ def largest_pass(recipe: Recipe, train: TrainWork) -> Pass:
     n_answer = train.answer - 1
     sequences = fill_pass([train.longest + train.candidates * n_answer] * size, recipe.train.max_tokens_per_pass)
     n_candidates = min(size * train.candidates, max(1, (sum(sequences) - train.longest) // max(1, n_answer)))
-    return Pass(sequences, n_candidates * train.answer, has_masks=recipe.model.attn_implementation == "sdpa")
+    return Pass(sequences, n_candidates * train.answer, has_masks=recipe.model.has_masks_on_gpu)
 
 
 def _engines(all_splits: Sequence[Split], known: _Known, device: Device) -> list[EngineMemory]:

@@ -182,6 +182,13 @@ def test_flash_kernels_are_refused_in_float32():
     assert Recipe.model_validate(MINIMAL | {"model": model | {"dtype": "bfloat16"}})
 
 
+@pytest.mark.parametrize("train", [{}, {"trainer": "pairwise"}])
+def test_attention_that_is_not_named_is_auto_and_sdpa_where_nothing_is_packed(train):
+    model = Recipe.model_validate(MINIMAL | {"model": {"name": "m"}, "train": train}).model
+    assert (model.attn_implementation, model.answers_with, model.has_masks_on_gpu) == ("auto", "sdpa", False)
+    assert model.model_copy(update={"dtype": "float32"}).has_masks_on_gpu
+
+
 def test_torch_varlen_trains_and_nothing_else():
     model = {"name": "m", "attn_implementation": "torch_varlen"}
     assert Recipe.model_validate(MINIMAL | {"model": model}).model.answers_with == "sdpa"

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from ..config import PACKED_ATTENTION, VARLEN_ATTENTION
+from ..config import AUTO_ATTENTION, PACKED_ATTENTION, TORCH_VARLEN, VARLEN_ATTENTION
 from ..errors import RecipeError
 from ..models.rope import global_rope
 from .packed_attention import flex, masked, sdpa
@@ -51,7 +51,7 @@ def use_packed_attention(model: Any, attention: str | None = None) -> None:
 
     Args:
         model: a causal language model, before any adapter wraps it.
-        attention: one of `PACKED`; None takes what the model was opened with.
+        attention: one of `PACKED`, or `AUTO_ATTENTION`; None takes what the model was opened with.
 
     Raises:
         RecipeError: its attention, or its architecture, cannot do that; says which can.
@@ -59,6 +59,8 @@ def use_packed_attention(model: Any, attention: str | None = None) -> None:
     from transformers import AttentionInterface
 
     attention = attention or model.config._attn_implementation
+    if attention == AUTO_ATTENTION:
+        attention = _fastest(model)
     if refusal := packing_refusal(model, attention):
         otherwise = "; or write train.trainer: pairwise" if refusal.has_stock else ""
         raise RecipeError(f"key '{refusal.key}': {refusal.reason}{otherwise}")
@@ -68,9 +70,25 @@ def use_packed_attention(model: Any, attention: str | None = None) -> None:
     if attention in VARLEN_ATTENTION:
         function = partial(varlen_attention, kernel=open_kernel(attention, model.config))
     if model.device.type == "cpu":
-        refuse_cpu(attention, use_cpu=os.environ.get("ACCELERATE_USE_CPU", "").lower() == "true")
+        refuse_cpu(attention, use_cpu=_uses_cpu())
     AttentionInterface.register(PACKED[attention], function)
     model.set_attn_implementation(PACKED[attention])
+
+
+def _fastest(model: Any) -> str:
+    """torch's own flash kernel where it runs, and sdpa elsewhere."""
+    if not torch.cuda.is_available() or _uses_cpu() or model.dtype not in (torch.bfloat16, torch.float16):
+        return "sdpa"
+    try:
+        open_kernel(TORCH_VARLEN, model.config)
+    except RecipeError:
+        return "sdpa"
+    return TORCH_VARLEN
+
+
+def _uses_cpu() -> bool:
+    """Whether accelerate keeps this process from a GPU that may be here."""
+    return os.environ.get("ACCELERATE_USE_CPU", "").lower() == "true"
 
 
 def packing_refusal(model: Any, attention: str) -> PackingRefusal | None:
@@ -132,4 +150,4 @@ def loaded_with(attention: str) -> str:
 
     It would fetch kernels itself, and has no sdpa for a model whose scores are bounded.
     """
-    return attention if attention == "flex_attention" or attention not in PACKED else "eager"
+    return attention if attention == "flex_attention" or attention not in (AUTO_ATTENTION, *PACKED) else "eager"

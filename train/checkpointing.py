@@ -154,7 +154,7 @@ def largest_pass(phase: Phase, material: Material, processes: int, *, is_cpu: bo
         for prompt, ids in ((row["prompt_ids"], row["candidate_ids"]) for row in material.rows)
     )[-size:]
     sequences = fill_pass([n_tokens for n_tokens, _ in reversed(rows)], section.max_tokens_per_pass)
-    has_masks = phase.recipe.model.attn_implementation == "sdpa" and not is_cpu
+    has_masks = phase.recipe.model.has_masks_on_gpu and not is_cpu
     return Pass(sequences, min(sum(sequences), sum(scored for _, scored in rows)), has_masks)
 
 

@@ -68,13 +68,13 @@ def load_base(section: ModelSection, attention: str | None = None) -> Any:
 
     Args:
         section: the recipe's.
-        attention: attention implementation; None takes the section's.
+        attention: attention implementation; None takes that of a model that is not trained with a shared prefix.
 
     Raises:
         ModelError: it cannot be opened.
         MissingExtra: `quantise` needs bitsandbytes, which is not installed.
     """
-    attention = attention or section.attn_implementation
+    attention = attention or section.answers_with
     if sharding() == "fsdp" and section.quantise is None and _is_sent_to():
         return _without_weights(section, attention)
     return open_model(

@@ -145,7 +145,7 @@ def _refuse_shape(recipe: Recipe) -> None:
         # not there yet, as embedded models are until they are first used
         refuse_cpu(attention, use_cpu=use_cpu)
         return
-    loaded = loaded_with(attention) if is_shared else fitting_attention(attention, read_settings(path))
+    loaded = loaded_with(attention) if is_shared else fitting_attention(recipe.model.answers_with, read_settings(path))
     try:
         config = transformers.AutoConfig.from_pretrained(path.parent, trust_remote_code=False)
         with torch.device("meta"):

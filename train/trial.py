@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from ..config import PACKED_ATTENTION, Recipe
+from ..config import AUTO_ATTENTION, PACKED_ATTENTION, Recipe
 from ..errors import EvenhandError, RecipeError
 from ..extras import need
 from ..generate.backend import prompt_tokens, tokens_digest
@@ -110,7 +110,7 @@ def _on_toy(recipe: Recipe, folder: Path) -> Recipe:
             "name": str(folder / "toy"),
             "dtype": "float32" if model.dtype == "float16" else model.dtype,
             "attn_implementation": "sdpa"
-            if model.attn_implementation in PACKED_ATTENTION
+            if model.attn_implementation in (AUTO_ATTENTION, *PACKED_ATTENTION)
             else model.attn_implementation,
         },
         "lora": recipe.lora.model_dump() | {"target_modules": "all-linear"},

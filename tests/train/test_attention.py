@@ -266,6 +266,37 @@ def test_the_cpu_is_where_the_training_will_run(attention: str, monkeypatch: pyt
         refuse_cpu(attention, use_cpu=False)
 
 
+@pytest.mark.parametrize(
+    ("family", "dtype", "has_gpu", "used"),
+    [
+        ("llama", torch.bfloat16, True, "torch_varlen"),
+        ("llama", torch.bfloat16, False, "sdpa"),
+        ("llama", torch.float32, True, "sdpa"),
+        # bounds its scores, which that kernel does not
+        ("gemma2", torch.bfloat16, True, "sdpa"),
+    ],
+)
+def test_by_itself_a_gpu_takes_torchs_kernel_where_that_runs(
+    family: str, dtype: torch.dtype, has_gpu: bool, used: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from evenhand.train.attention import PACKED, use_packed_attention
+
+    model = build(family).to(dtype)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: has_gpu)
+    use_packed_attention(model, "auto")
+    assert model.config._attn_implementation == PACKED[used]
+
+
+def test_where_accelerate_keeps_to_the_cpu_a_gpu_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    from evenhand.train.attention import PACKED, use_packed_attention
+
+    model = build("llama").to(torch.bfloat16)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setenv("ACCELERATE_USE_CPU", "true")
+    use_packed_attention(model, "auto")
+    assert model.config._attn_implementation == PACKED["sdpa"]
+
+
 @pytest.mark.parametrize("kind", ["dynamic", "longrope"])
 def test_embedding_that_depends_on_the_longest_request_is_refused(kind: str) -> None:
     from evenhand.train.attention import use_packed_attention
