@@ -13,6 +13,8 @@ def main() -> None:
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         # an exception would come up as a traceback of whatever is being imported, or be lost there
         signal.signal(signal.SIGINT, _leave)
+    # numpy's products are small here: of an audit a second thread took 1.5 of 4 seconds of the processor, spinning
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from .app import app, refusals_said
     from .completion import bash_words
 

@@ -132,10 +132,16 @@ def test_what_is_not_there_is_refused_by_name(run, tmp_path):
 
 
 def test_the_core_audits_and_gates(run, tmp_path):
-    run("-m", "evenhand", "audit", *REVIEWS, "--matcher", "words", "--out", "audit", "--fail-if", "uer > 0.9")
+    quick = "audit", *REVIEWS, "--measures", "value-shares", "--matcher", "words"
+    run("-m", "evenhand", *quick, "--out", "audit", "--fail-if", "uer > 0.9")
     assert json.loads((tmp_path / "audit" / "audit.json").read_text())["systems"]
-    quick = "--measures", "value-shares", "--matcher", "words"
-    run("-m", "evenhand", "audit", *REVIEWS, *quick, "--out", "refused", "--fail-if", "uer > 0.01", status=4)
+    run("-m", "evenhand", *quick, "--out", "refused", "--fail-if", "uer > 0.01", status=4)
+
+
+@pytest.mark.slow
+def test_the_core_audits_by_all_its_measures(run, tmp_path):
+    run("-m", "evenhand", "audit", *REVIEWS, "--matcher", "words", "--out", "audit")
+    assert json.loads((tmp_path / "audit" / "audit.json").read_text())["systems"]
 
 
 @pytest.mark.slow
