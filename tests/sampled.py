@@ -36,7 +36,7 @@ FILES = {
     "cli/test_compare.py": Left((), "evaluation/report/comparison; runs that share their candidates"),
     "plugins/ray/test_ray.py": Left(
         ("test_without_a_cluster",),
-        "runfolder/test_replicas.py has the same queue without Ray, and errors of its workers; nodes that end, places that come late",
+        "runfolder/test_replicas.py has the same queue without Ray, and errors of its workers; nodes that end, late places",
     ),
     "plugins/slurm/test_slurm.py": Left(
         ("test_a_job_that_slurm_refuses",),
@@ -93,7 +93,7 @@ FILES = {
     ),
     "test_kills.py": Left(
         ("test_killed_anywhere_the_same_command_continues_and_ends_with_the_same_files[loop]",),
-        "its own loop, runfolder/test_replicas.py kills replicas; studies, comparisons and other verbs, which keep their work alike",
+        "its own loop, runfolder/test_replicas.py kills replicas; studies, comparisons and other verbs, which work alike",
     ),
     "test_loop.py": Left((), "test_kills.py; a second recipe beside a finished run"),
     "plugins/server/test_server_kills.py": Left((), "plugins/server/test_account.py; kills at fifty moments"),
