@@ -181,6 +181,7 @@ def run_block(block: Block, folder: Path) -> None:
             assert block.language in SHOWN_ONLY, f"blocks of {block.language!r} are not read here"
 
 
+@pytest.mark.usefixtures("quick_commands")
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_every_code_block_runs(page, tmp_path, monkeypatch):
     for name in ("recipes", "requirements"):
