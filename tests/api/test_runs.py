@@ -9,6 +9,8 @@ import evenhand
 from evenhand.api.runs import Run
 from evenhand.errors import RecipeError, StorageError
 
+pytestmark = pytest.mark.usefixtures("quick_commands")
+
 RECIPE = {
     "name": "small", "corpus": {"path": "sample", "test": {"limit": 2}}, "rounds": 0,
     "model": {"name": "none"}, "generate": {"backend": "scripted", "plans": {"p": {"candidates": 2}}},

@@ -11,6 +11,8 @@ import evenhand
 from evenhand.errors import DataError, RecipeError
 from evenhand.evaluation.audit.run import OPTIONS
 
+pytestmark = pytest.mark.usefixtures("quick_commands")
+
 FAST = {"measures": "value-shares", "matcher": "words", "least_group": 1, "resamples": 200}
 
 

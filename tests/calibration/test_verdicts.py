@@ -60,6 +60,7 @@ def test_comparisons_seldom_see_anything_in_equal_entries_and_see_a_better_one()
     assert all(names_the_better(each) and clear_between_entries(each) for each in better)
 
 
+@pytest.mark.slow
 def test_reranking_that_helps_makes_no_difference_between_entries_clear():
     # 1 of 100; corrected together with what entries differ in at equal budgets 35 of 70 pages called one better
     found = [comparison(12, seed, reranked=3.0) for seed in range(8)]

@@ -156,6 +156,7 @@ def test_the_same_seed_gives_the_same_bytes(two_systems, tmp_path):
     assert [(tmp_path / "one" / f).read_bytes() for f in files] == [(tmp_path / "two" / f).read_bytes() for f in files]
 
 
+@pytest.mark.usefixtures("quick_commands")
 def test_without_nltk_data_the_matcher_is_words_and_everything_says_so(two_systems, tmp_path):
     done = process(*two_systems, "--measures", "value-shares", "--out", tmp_path / "audit", **WITHOUT_NLTK)
     assert done.returncode == 0, done.stderr
