@@ -4,7 +4,14 @@ import re
 
 import pytest
 
-from evenhand.evaluation.report.comparison.findings import at_other_budgets, by_length, findings, length_warnings, title
+from evenhand.evaluation.report.comparison.findings import (
+    at_other_budgets,
+    by_length,
+    findings,
+    length_warnings,
+    low_grade_findings,
+    title,
+)
 from evenhand.evaluation.report.comparison.overview import _named
 from evenhand.evaluation.report.systems.contents import Difference, JudgeNote, SystemPair
 from evenhand.evaluation.report.systems.words import how_sure
@@ -27,6 +34,21 @@ def outcome(system, measure, verdict, k=8, *, reference_k=None, side=None):
         k=k, reference="base", reference_k=reference_k or k,
         p_value=0.1, adjusted=0.1,
     )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("verdict", "said"),
+    [
+        ("higher", "is worse than base, best of 8: 10.0 points more."),
+        ("lower", "is better than base, best of 8: 10.0 points fewer."),
+        ("no clear difference", ""),
+    ],
+)
+def test_more_bad_grades_are_worse(verdict, said):
+    test = outcome("dpo", "bad grades", verdict).model_copy(update={"of_judge": "recall"})
+    of_none = test.model_copy(update={"of_judge": "another"})
+    whole = [f"By bad grades, dpo, best of 8, {said}"] if said else []
+    assert list(low_grade_findings([test, of_none], JUDGES)) == whole
 
 
 @pytest.mark.parametrize(
