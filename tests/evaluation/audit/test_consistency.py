@@ -19,7 +19,7 @@ from evenhand.judges.measures import open_matcher
 from evenhand.resampling import NOISE, Bootstrap
 from evenhand.text import sentences
 
-N_AUDITS = 100
+N_AUDITS = 60
 PLAN = AuditPlan(bootstrap=Bootstrap(level=0.95, resamples=20, seed=0), least_group=5, n_examples=5)
 WORDS = open_matcher(MatcherSection(kind="words"))
 VALUES = ("alpha", "beta", "gamma", "delta")
