@@ -55,6 +55,9 @@ def trainer_options(recipe: Recipe) -> dict[str, Any]:
     # TRL's own limit is 1024 tokens, and rows beyond it vanish without a word
     if options.get("max_length") is None:
         options["max_length"] = recipe.generate.max_model_len
+    if options.get("eval_strategy") == "steps":
+        # TRL's own are those of the log, which is each step here
+        options.setdefault("eval_steps", options["save_steps"])
     if recipe.model.attn_implementation == "flex_attention":
         # its kernel is compiled for the shapes that it meets, and works in blocks of 128
         options.setdefault("pad_to_multiple_of", 128)
@@ -86,9 +89,10 @@ def accumulation(recipe: Recipe, processes: int) -> int:
             of at least 1.
     """
     options, size = trainer_options(recipe), recipe.train.global_batch_size
+    other = {SIZE: ", or auto"} if recipe.train.trainer == "shared-prefix" else {}
     wrong = [
-        f"key 'trainer.{key}': needs a whole number of at least 1, got {shortened(options[key])}"
-        for key in (SIZE, "gradient_accumulation_steps")
+        f"key 'trainer.{key}': needs a whole number of at least 1{other.get(key, '')}, got {shortened(options[key])}"
+        for key in (SIZE, "per_device_eval_batch_size", "gradient_accumulation_steps")
         if key in options and (not isinstance(options[key], int) or isinstance(options[key], bool) or options[key] < 1)
     ]
     if wrong:

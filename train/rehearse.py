@@ -185,11 +185,10 @@ def _refuse_pairs(recipe: Recipe) -> None:
         if mistakes:
             raise DataError(listed_lines(path, mistakes))
         return
-    from .examples import build_examples, read_rows
+    from .held_out import read_examples
     from .policy import load_tokenizer
 
-    rows = read_rows(path, load_tokenizer(recipe.model), recipe.train.form)
-    examples = build_examples(rows, trainer_options(recipe)["max_length"], recipe.train.excess_length_strategy)
+    examples, _ = read_examples(recipe, path, load_tokenizer(recipe.model))
     if loses_passes(recipe):
         _refuse_passes(recipe, examples)
 
