@@ -136,6 +136,7 @@ def _refuse_shape(recipe: Recipe) -> None:
     torch, transformers, peft = (need(name, "training") for name in ("torch", "transformers", "peft"))
     from .attention import loaded_with, refuse_cpu, use_packed_attention
     from .policy import new_lora_config
+    from .probe import refuse_stock
 
     attention, is_shared = recipe.model.attn_implementation, recipe.train.trainer == "shared-prefix"
     # the model stands on no device here
@@ -156,6 +157,8 @@ def _refuse_shape(recipe: Recipe) -> None:
         raise RecipeError(f"key 'model.name': {recipe.model.name!r} cannot be opened for training: {error}") from error
     if is_shared:
         use_packed_attention(model, attention)
+    else:
+        refuse_stock(model)
     refuse_cpu(attention, use_cpu=use_cpu)
     try:
         peft.get_peft_model(model, new_lora_config(peft, recipe.lora))
