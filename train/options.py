@@ -2,6 +2,7 @@
 
 import logging
 import os
+from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, Literal
@@ -174,6 +175,26 @@ def training_arguments(recipe: Recipe, round_name: str, seed: int, checkpoints: 
     return arguments
 
 
+def splits(settings: Mapping[str, Any]) -> str | None:
+    """What is wrong with accelerate's settings of parallelism; None where no sequence, and no layer, would be split.
+
+    Args:
+        settings: by accelerate's names in a configuration, parallelism_config_cp_size and so on, or in the environment.
+    """
+    ways = [
+        f"{name} {size}"
+        for kind in ("CP", "SP", "TP")
+        for name, size in settings.items()
+        if name.upper() == f"PARALLELISM_CONFIG_{kind}_SIZE" and str(size) != "1"
+    ]
+    if not ways:
+        return None
+    return (
+        f"{', '.join(ways)}: no sequence is split over devices here, since all candidates see the prompt that they share; leave "
+        "parallelism_config out. `evenhand run estimate` says how long a sequence fits"
+    )
+
+
 def trainer_config(recipe: Recipe, round_name: str, seed: int, checkpoints: Path) -> Any:
     """The trl.DPOConfig that the recipe describes, on whatever machine.
 
@@ -184,6 +205,8 @@ def trainer_config(recipe: Recipe, round_name: str, seed: int, checkpoints: Path
     trl = need("trl", "training")
     torch = need("torch", "training")
     use_cpu = os.environ.get("ACCELERATE_USE_CPU", "").lower() == "true" or not torch.accelerator.is_available()
+    if ways := splits(os.environ):
+        raise RecipeError(f"the configuration of this `accelerate launch`: {ways}")
     setting = asked_checkpointing(recipe)
     refuse_absent_trackers(recipe)
     options = {

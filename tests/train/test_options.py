@@ -163,6 +163,17 @@ def test_nothing_at_a_time_is_refused(open_round: OpenRound, size: object) -> No
         accumulation(open_round(trainer={"gradient_accumulation_steps": size}).recipe, 1)
 
 
+def test_a_launch_that_splits_sequences_is_refused(open_round: OpenRound, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As `accelerate launch` by hand hands on its configuration."""
+    monkeypatch.setenv("PARALLELISM_CONFIG_CP_SIZE", "1")
+    trainer_config(open_round().recipe, "round-00", 1, Path("checkpoints"))
+    monkeypatch.setenv("PARALLELISM_CONFIG_CP_SIZE", "4")
+    with pytest.raises(
+        RecipeError, match="accelerate launch`: PARALLELISM_CONFIG_CP_SIZE 4: no sequence is split over"
+    ):
+        trainer_config(open_round().recipe, "round-00", 1, Path("checkpoints"))
+
+
 def global_batch(open_round: OpenRound, size: int) -> Recipe:
     """A recipe of this global batch, two requests at a time on each process."""
     values = open_round().recipe.model_dump(mode="json")
