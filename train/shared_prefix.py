@@ -6,12 +6,10 @@ besides; `packed_forward` runs those and deals the results out to TRL's rows. Lo
 callbacks stay TRL's.
 """
 
-import contextlib
 import math
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
-from zlib import crc32
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from ..config import UNWEIGHTED
 from ..errors import RecipeError
@@ -21,6 +19,7 @@ from .best import BestAdapter
 from .fairpo import FairPO, PairTensors, fairpo_losses
 from .groups import COLUMNS, families, packed_length
 from .options import refuse_passes
+from .shares import ALONE, Share, gathering_unequal, n_pairs, share_out, weight_of
 
 # what it is mixed into is imported when a trainer is made
 _Trainer: Any = object
@@ -72,20 +71,6 @@ class Packed(Unrounded):
     def floating_point_ops(self, inputs: Any) -> Any:
         """transformers' estimate, for the tokens that run through the model."""
         return super().floating_point_ops({self.model.main_input_name: inputs["attention_mask"]})
-
-
-class Share(NamedTuple):
-    """What a micro-batch of this process is of all that run side by side."""
-
-    # pairs of all of them, over the mean of the step's micro-batches, or of the evaluation's
-    pairs: float
-    # what each of its pairs counts: less than 1 where other processes run it, too
-    count: float
-    # no earlier process runs it
-    is_first: bool
-
-
-ALONE = Share(1.0, 1.0, is_first=True)
 
 
 class SharedPrefix(BestAdapter, Packed):
@@ -211,26 +196,10 @@ class SharedPrefix(BestAdapter, Packed):
 
     def _get_num_items_in_batch(self, batch_samples: Sequence[Mapping[str, Any]], device: Any) -> Any:
         """The weight of all pairs of the step, over all processes."""
-        pairs, weight = self._share_out(batch_samples, device)
-        self._shares = deque(share._replace(pairs=share.pairs / (pairs / len(batch_samples))) for share in self._shares)
+        shares, weight = share_out(batch_samples, self.accelerator, device)
+        mean = sum(share.pairs for share in shares) / len(shares)
+        self._shares = deque(share._replace(pairs=share.pairs / mean) for share in shares)
         return weight
-
-    def _share_out(self, batch_samples: Sequence[Mapping[str, Any]], device: Any) -> tuple[float, Any]:
-        """Note the share of each of these micro-batches, in pairs; number and weight of all pairs, over all processes.
-
-        A request that several processes run at once counts once.
-        """
-        import torch
-
-        rows = [[_n_pairs(batch), _weight(batch), *_identity(batch)] for batch in batch_samples]
-        everyones = self.accelerator.gather(torch.tensor(rows, device=device)[None])  # (processes, micro-batches, 4)
-        alike = (everyones[:, None, :, 2:] == everyones[None, :, :, 2:]).all(dim=-1)
-        counts = 1 / alike.sum(dim=0)  # (processes, micro-batches)
-        pairs = (everyones[:, :, 0] * counts).sum(dim=0)
-        rank = self.accelerator.process_index
-        firsts = ~alike[:rank, rank].any(dim=0)
-        self._shares = deque(map(Share, pairs.tolist(), counts[rank].tolist(), firsts.tolist()))
-        return float(pairs.sum()), (everyones[:, :, 1] * counts).sum()
 
     def evaluation_loop(self, dataloader: Any, *arguments: Any, **options: Any) -> Any:
         """TRL's; its numbers are means over all pairs, however they are spread over micro-batches and processes."""
@@ -244,8 +213,8 @@ class SharedPrefix(BestAdapter, Packed):
     def prediction_step(self, model: Any, inputs: Any, *arguments: Any, **options: Any) -> Any:
         """TRL's."""
         if self._evaluated:
-            self._share_out([inputs], self.args.device)
-            self._shares = deque(share._replace(pairs=share.pairs / self._evaluated[0]) for share in self._shares)
+            shares, _ = share_out([inputs], self.accelerator, self.args.device)
+            self._shares = deque(share._replace(pairs=share.pairs / self._evaluated[0]) for share in shares)
         return super().prediction_step(model, inputs, *arguments, **options)
 
     def compute_loss(
@@ -262,9 +231,9 @@ class SharedPrefix(BestAdapter, Packed):
         if return_outputs:
             return loss
         if num_items_in_batch is None:
-            return loss * (_n_pairs(inputs) / _weight(inputs))
+            return loss * (n_pairs(inputs) / weight_of(inputs))
         # gradients are averaged over the processes
-        return loss * (counts * _n_pairs(inputs) * self.accelerator.num_processes / num_items_in_batch)
+        return loss * (counts * n_pairs(inputs) * self.accelerator.num_processes / num_items_in_batch)
 
     @property
     def _share(self) -> Share:
@@ -328,54 +297,3 @@ def refuse_weights(loss_types: Sequence[str]) -> None:
                 f"key 'trainer.loss_type': {name} cannot be weighed by pairs: {UNWEIGHTED[name]}; write another loss, or leave "
                 "out the weights of the pairs"
             )
-
-
-def _n_pairs(batch: Mapping[str, Any]) -> float:
-    return len(batch["input_ids"]) / 2
-
-
-def _weight(batch: Mapping[str, Any]) -> float:
-    return float(batch["weights"].sum()) if "weights" in batch else _n_pairs(batch)
-
-
-def _identity(batch: Mapping[str, Any]) -> tuple[float, float]:
-    """Of the tokens that a micro-batch runs, in numbers that are exact on every device."""
-    checksum = crc32(b"".join(tensors["input_ids"].cpu().numpy().tobytes() for tensors in batch["passes"]))
-    return float(checksum >> 16), float(checksum & 0xFFFF)
-
-
-@contextlib.contextmanager
-def gathering_unequal(accelerator: Any, *, takes_part: bool = True) -> Iterator[None]:
-    """Within it, `accelerator.gather` takes tensors whose first dimension differs from process to process.
-
-    TRL gathers one value for each pair, or a sum over them, and processes need not have equally many.
-
-    Args:
-        accelerator: of this process.
-        takes_part: False where another process has the same pairs: nothing of this one is gathered.
-    """
-    if accelerator.num_processes == 1:
-        yield
-        return
-    import torch
-
-    plain = accelerator.gather
-
-    def gather(tensor: Any) -> Any:
-        if not isinstance(tensor, torch.Tensor):
-            return plain(tensor)
-        if not takes_part:
-            tensor = tensor[:0] if tensor.dim() else tensor * 0
-        if tensor.dim() == 0:
-            return plain(tensor)
-        lengths = plain(torch.tensor([len(tensor)], device=tensor.device)).tolist()
-        gathered = plain(accelerator.pad_across_processes(tensor)).reshape(
-            len(lengths), max(lengths), *tensor.shape[1:]
-        )
-        return torch.cat([rows[:n] for rows, n in zip(gathered, lengths, strict=True)])
-
-    accelerator.gather = gather
-    try:
-        yield
-    finally:
-        del accelerator.gather
