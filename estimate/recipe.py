@@ -227,6 +227,8 @@ def estimate(
         for work in split.work
     ]
     notes = list(dict.fromkeys(note for split in all_splits for note in split.notes))
+    if recipe.train.eval_pairs is not None:
+        notes.append("train.eval_pairs: evaluation is not counted, and all pairs of a round are counted as trained on")
     training: list[TrainMemory] = []
     n_pass, longest, setting = None, None, asked_checkpointing(recipe)
     for split in all_splits:

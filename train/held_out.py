@@ -24,18 +24,33 @@ def read_examples(recipe: Recipe, path: Path, tokenizer: Any) -> tuple[TrainingP
     Raises:
         DataError: pairs cannot be trained on, or a prompt or document set would be trained on and evaluated.
     """
-    section, max_length = recipe.train, trainer_options(recipe)["max_length"]
-    rows, held_out = read_rows(path, tokenizer, section.form), []
-    if isinstance(section.eval_pairs, float):
-        rows, held_out = _parted(rows, section.eval_pairs, recipe.seed)
+    rows, held_out = read_rows(path, tokenizer, recipe.train.form), None
+    if isinstance(recipe.train.eval_pairs, float):
+        rows, eval_rows = _parted(rows, recipe.train.eval_pairs, recipe.seed)
+        held_out = _fitting(recipe, eval_rows)
     elif (own := eval_file(recipe)) is not None:
-        held_out = read_rows(own, tokenizer, section.form)
-        _refuse_trained(own, held_out, rows, tokenizer)
-    examples = build_examples(rows, max_length, section.excess_length_strategy)
-    if section.eval_pairs is None:
-        return examples, None
+        held_out = read_eval_pairs(recipe, own, tokenizer)
+        _refuse_trained(own, held_out.rows, rows, tokenizer)
+    return build_examples(rows, trainer_options(recipe)["max_length"], recipe.train.excess_length_strategy), held_out
+
+
+def read_eval_pairs(recipe: Recipe, path: Path, tokenizer: Any) -> TrainingPairs:
+    """What is evaluated of a file of pairs.
+
+    Args:
+        recipe: says how texts are read, and how long they may be.
+        path: the file.
+        tokenizer: the policy's.
+
+    Raises:
+        DataError: pairs cannot be read or are too long, or none is left.
+    """
+    return _fitting(recipe, read_rows(path, tokenizer, recipe.train.form))
+
+
+def _fitting(recipe: Recipe, rows: Sequence[TokenPair]) -> TrainingPairs:
     try:
-        return examples, build_examples(held_out, max_length, section.excess_length_strategy)
+        return build_examples(rows, trainer_options(recipe)["max_length"], recipe.train.excess_length_strategy)
     except DataError as error:
         raise DataError(f"key 'train.eval_pairs': {error}") from error
 

@@ -27,7 +27,7 @@ from ..storage import listed_lines
 from .foreign import read_pairs
 from .launch import accelerate_config, is_zero3, loses_passes, n_machines, n_processes, read_accelerate
 from .options import accumulation, refuse_early_reference, refuse_passes, trainer_config, trainer_options
-from .stage import own_pairs, round_seed
+from .stage import eval_file, own_pairs, round_seed
 
 if TYPE_CHECKING:
     from .examples import TrainingPairs
@@ -181,17 +181,24 @@ def _refuse_adapter(recipe: Recipe) -> None:
 
 def _refuse_pairs(recipe: Recipe) -> None:
     path = own_pairs(recipe)
-    if path is None:
+    files = [file for file in (path, eval_file(recipe)) if file is not None]
+    if not files:
         return
     if file_at_hand(recipe.model.name, recipe.model.revision, "tokenizer_config.json") is None:
-        _, mistakes = read_pairs(path, recipe.train.form)
-        if mistakes:
-            raise DataError(listed_lines(path, mistakes))
+        for file in files:
+            _, mistakes = read_pairs(file, recipe.train.form)
+            if mistakes:
+                raise DataError(listed_lines(file, mistakes))
         return
-    from .held_out import read_examples
+    from .held_out import read_eval_pairs, read_examples
     from .policy import load_tokenizer
 
-    examples, _ = read_examples(recipe, path, load_tokenizer(recipe.model))
+    tokenizer = load_tokenizer(recipe.model)
+    if path is None:
+        # the round's own are not there yet
+        read_eval_pairs(recipe, files[0], tokenizer)
+        return
+    examples, _ = read_examples(recipe, path, tokenizer)
     if loses_passes(recipe):
         _refuse_passes(recipe, examples)
 

@@ -1,6 +1,7 @@
 """Pairs that are evaluated while a training runs: which ones, TRL's numbers of them, and the best step's adapter."""
 
 import json
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -10,12 +11,13 @@ import pytest
 from launched import distance, forget_after, launch_by_hand, need_deepspeed, two_processes
 from preference_groups import make_fair_pairs, make_ranked_pairs
 
-from evenhand.errors import ModelError
+from evenhand.errors import DataError, ModelError
 from evenhand.generate.backend import prompt_tokens, tokens_digest
 from evenhand.records import Message, PreferencePair
 from evenhand.runfolder.phases import Phase
 from evenhand.storage import file_digest, write_jsonl
 from evenhand.train.held_out import read_examples
+from evenhand.train.rehearse import rehearse
 from evenhand.train.stage import training_stage
 from evenhand.train.training import run_training
 
@@ -185,7 +187,7 @@ def test_fairpo_is_evaluated_by_the_plain_loss(open_round: OpenRound, held_out: 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["ddp", "zero2"])
+@pytest.mark.parametrize("kind", ["ddp", "zero2", "zero3", "fsdp2"])
 def test_two_processes_evaluate_and_keep_what_one_does(
     kind: str, open_round: OpenRound, held_out: Path, tmp_path: Path
 ) -> None:
@@ -206,3 +208,35 @@ def test_two_processes_evaluate_and_keep_what_one_does(
     launch_by_hand(many, config)
     assert record(many)["evaluation"] == best
     assert file_digest(many.folder / "adapter") == adapter
+
+
+def test_file_that_cannot_be_evaluated_is_refused_before_anything_is_generated(
+    open_round: OpenRound, held_out: Path, tmp_path: Path
+) -> None:
+    torn = tmp_path / "torn.jsonl"
+    torn.write_text('{"prompt": "Ferry", "chosen": "cheap"}\n')
+    cases = (
+        (torn, "torn.jsonl:1: "),
+        (tmp_path / "none.jsonl", "key 'train.eval_pairs': .*none.jsonl: there is no such file"),
+    )
+    for path, said in cases:
+        (mistake,) = rehearse(open_round(train={"eval_pairs": str(path)}, trainer=EVALUATED).recipe)
+        assert re.search(said, mistake), mistake
+    own = open_round().folder / "pairs.jsonl"
+    section = {"eval_pairs": str(own), "pairs": str(own)}
+    (mistake,) = rehearse(open_round(train=section, trainer=EVALUATED).recipe)
+    assert "12 of 12 pairs have a prompt or a document set that is trained on, the first of set 'ferry-0'" in mistake
+    phase = open_round(train={"eval_pairs": 0.9, "pairs": str(own)}, trainer=EVALUATED)
+    own.write_text(own.read_text().splitlines()[0] + "\n")
+    with pytest.raises(DataError, match=r"a share of 0\.9 leaves none of 1 document sets to train on"):
+        train(phase)
+
+
+def test_what_is_evaluated_is_part_of_what_the_adapter_depends_on(open_round: OpenRound, held_out: Path) -> None:
+    def key(**train: Any) -> str:
+        return training_stage(open_round(train=train, trainer=EVALUATED if train else {}), 1).key
+
+    keys = {key(), key(eval_pairs=0.1), key(eval_pairs=0.2), key(eval_pairs=str(held_out))}
+    assert len(keys) == 4
+    before = key(eval_pairs=str(held_out))
+    assert key(eval_pairs=str(held_out.rename(held_out.with_name("moved.jsonl")))) == before
