@@ -141,6 +141,11 @@ def _show(needs: "RecipeEstimate", gpu_price: float | None, *, is_loop: bool) ->
             "* the recipe's. adapter: with gradients, optimiser and buffers. layers: activations. all: together. c.: with "
             "gradient checkpointing"
         )
+    if needs.longest:
+        say(
+            f"- longest prompt with a candidate that the model reads and a pass holds with checkpointing: about "
+            f"{needs.longest // 1000 * 1000:,} tokens. train.max_tokens_per_pass must allow it; no sequence is split over GPUs"
+        )
     if needs.engines:
         show(_engines(needs))
     for note in needs.notes:

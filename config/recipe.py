@@ -35,6 +35,7 @@ from .train import (
     LoraSection,
     TrainSection,
     loss_types,
+    unfit_evaluation,
     unknown_sizes,
     unknown_trackers,
     unpackable,
@@ -376,6 +377,7 @@ class Recipe(Section):
             *without_effect(self.trainer, self.lora),
             *unknown_trackers(self.trainer),
             *unknown_sizes(self.trainer, self.train),
+            *unfit_evaluation(self.trainer, self.train),
         ]
         if self.train.trainer == "shared-prefix":
             mistakes += unpackable(self.trainer, self.model)

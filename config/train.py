@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from operator import eq
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -87,12 +87,20 @@ KEYS_OF_LOSSES: dict[str, tuple[Any, tuple[str, ...]]] = {
 }
 # trainer key of the processes that load rows
 WORKERS = "dataloader_num_workers"
+# values of trainer.eval_strategy that ask for no evaluation
+NEVER = ("no", False, None)
 # keys of trl.DPOConfig that act only beside another one -> that one, its value in TRL, those without effect, and what to write
 DEPENDENT_KEYS: dict[str, tuple[str, Any, tuple[Any, ...], str]] = {
     "dataloader_multiprocessing_context": (WORKERS, 0, (0,), "1 or more"),
     "dataloader_persistent_workers": (WORKERS, 0, (0,), "1 or more"),
     "dataloader_prefetch_factor": (WORKERS, 0, (0,), "1 or more"),
+    "eval_delay": ("eval_strategy", "no", NEVER, "steps or epoch"),
+    "eval_steps": ("eval_strategy", "no", (*NEVER, "epoch"), "steps"),
     "gradient_checkpointing_kwargs": ("gradient_checkpointing", "auto", (False,), "auto or true"),
+    "greater_is_better": ("load_best_model_at_end", False, (False, None), "true"),
+    "load_best_model_at_end": ("eval_strategy", "no", NEVER, "steps or epoch"),
+    "metric_for_best_model": ("load_best_model_at_end", False, (False, None), "true"),
+    "per_device_eval_batch_size": ("eval_strategy", "no", NEVER, "steps or epoch"),
     "liger_kernel_config": ("use_liger_kernel", False, (False, None), "true"),
     "logging_steps": ("logging_strategy", "steps", ("epoch", "no"), "steps"),
     "precompute_ref_batch_size": ("precompute_ref_log_probs", False, (False, None), "true"),
@@ -139,6 +147,9 @@ class TrainSection(Section):
     excess_length_strategy: Literal["raise", "drop"] = "raise"
     # pair file to train on instead of the run folder's: evenhand's own, TRL's chosen and rejected, or ranked lists of completions
     pairs: Path | None = None
+    # pairs that are evaluated while a training runs (trainer.eval_strategy) and not trained on: a pair file, or a share of the
+    # document sets, those of the seed's choice with all of their pairs
+    eval_pairs: Annotated[float, Field(gt=0, lt=1)] | Path | None = Field(default=None, exclude_if=is_none)
     # with pairs: what becomes of texts that are no conversations: "chat", asked and answered in the model's chat template, or
     # "plain", trained as they are, in the very tokens of stock TRL. None is "plain" with trainer: pairwise, else "chat"
     texts: Literal["chat", "plain"] | None = Field(default=None, exclude_if=is_none)
@@ -191,6 +202,7 @@ def without_nulls(trainer: Mapping[str, Any]) -> dict[str, Any]:
     A null that TRL reads itself stays, as max_length's.
     """
     taken_out = {
+        "eval_strategy",
         *RENAMED_TRAINER_KEYS,
         *OWNED_TRAINER_KEYS,
         *BOUND_KEYS,
@@ -214,6 +226,24 @@ def unknown_sizes(trainer: Mapping[str, Any], train: TrainSection) -> Iterator[s
     for name in loss_types(trainer):
         if name in OF_MICRO_BATCHES:
             yield f"{where} would change loss_type {name}, which {OF_MICRO_BATCHES[name]} of a micro-batch: write a number."
+
+
+def unfit_evaluation(trainer: Mapping[str, Any], train: TrainSection) -> Iterator[str]:
+    """Mistakes: evaluation while a training runs without pairs for it, pairs without it, and a best step that is not saved."""
+    strategy = trainer.get("eval_strategy")
+    if strategy not in NEVER and train.eval_pairs is None:
+        yield (
+            f"trainer.eval_strategy {shortened(strategy)} needs pairs that are not trained on: write train.eval_pairs, a "
+            "share of the document sets (0.1) or a file of pairs."
+        )
+    if strategy in NEVER and train.eval_pairs is not None:
+        yield "train.eval_pairs has no effect without trainer.eval_strategy: write steps or epoch there, or leave it out."
+    saved, evaluated = (trainer.get(key) for key in ("save_steps", "eval_steps"))
+    if trainer.get("load_best_model_at_end") and evaluated not in (None, saved):
+        yield (
+            f"trainer.eval_steps {shortened(evaluated)}: with load_best_model_at_end the best step must be a saved one: leave "
+            "eval_steps out, and steps are evaluated as they are saved (save_steps)."
+        )
 
 
 def unpackable(trainer: Mapping[str, Any], model: ModelSection) -> Iterator[str]:

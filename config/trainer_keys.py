@@ -34,6 +34,10 @@ EFFECTIVE_KEYS: dict[str, str] = {
         ddp_backend ddp_broadcast_buffers ddp_bucket_cap_mb ddp_find_unused_parameters ddp_static_graph ddp_timeout
     """,
     "checkpoints": "save_on_each_node save_only_model save_steps save_total_limit",
+    "evaluation while it trains": """
+        eval_delay eval_steps eval_strategy greater_is_better load_best_model_at_end metric_for_best_model
+        per_device_eval_batch_size
+    """,
     "what is logged": """
         debug disable_tqdm include_num_input_tokens_seen log_level log_level_replica log_on_each_node logging_first_step
         logging_nan_inf_filter logging_steps logging_strategy report_to skip_memory_metrics
@@ -44,11 +48,11 @@ IDLE_KEYS: dict[str, dict[str, Any]] = {
     "DPO does not read it; label_smoothing is read by some losses": {"label_smoothing_factor": 0.0},
     "the reference does not move": {"ref_model_mixup_alpha": 0.6, "ref_model_sync_steps": 512},
     "nothing is cut; train.excess_length_strategy says what becomes of long pairs": {"truncation_mode": "keep_start"},
-    "nothing is evaluated while it trains; the report evaluates each round that evaluation.rounds names": {
-        "batch_eval_metrics": False, "bf16_full_eval": False, "do_eval": False, "do_predict": False,
-        "eval_accumulation_steps": None, "eval_delay": 0, "eval_do_concat_batches": True, "eval_steps": None,
-        "eval_use_gather_object": False, "fp16_full_eval": False, "greater_is_better": None, "include_for_metrics": [],
-        "label_names": None, "metric_for_best_model": None, "per_device_eval_batch_size": 8, "prediction_loss_only": False,
+    "trainer.eval_strategy says when it is evaluated while it trains": {"do_eval": False, "do_predict": False},
+    "an evaluation while it trains makes no logits, but TRL's numbers, as precise as the training's": {
+        "batch_eval_metrics": False, "bf16_full_eval": False, "eval_accumulation_steps": None,
+        "eval_do_concat_batches": True, "eval_use_gather_object": False, "fp16_full_eval": False, "include_for_metrics": [],
+        "label_names": None, "prediction_loss_only": False,
     },
     "a training always trains": {"do_train": False},
     "nothing is published; push the adapter folder yourself": {
@@ -75,7 +79,8 @@ BOUND_KEYS: dict[str, tuple[Any, str]] = {
         True, "would continue an interrupted training with other pairs than the undisturbed one has: leave it out"
     ),
     "save_strategy": (
-        "best", "would save no checkpoint, because nothing is evaluated while it trains: write steps or epoch, or leave it out"
+        "best", "would save the best step alone, and an interruption would lose all that follow it: write steps or epoch; "
+        "load_best_model_at_end keeps the best one"
     ),
 }  # fmt: skip
 
@@ -88,7 +93,7 @@ RENAMED_TRAINER_KEYS: dict[str, str] = {
     "max_target_length": "only max_length is left, for prompt and summary together",
     "overwrite_output_dir": "leave it out; a finished stage is reused, a changed one is put aside",
     "logging_dir": "leave it out; logs lie in the run folder",
-    "evaluation_strategy": "leave it out; evenhand evaluates after training",
+    "evaluation_strategy": "write eval_strategy",
     "rpo_alpha": "write loss_type: [sigmoid, sft] and loss_weights: [1.0, 1.0]",
     "reference_free": "leave it out; it was removed",
     "model_adapter_name": "leave it out; write train.reference: initial or previous",
@@ -115,9 +120,7 @@ OWNED_TRAINER_KEYS: dict[str, str] = {
     "run_name": "it is the recipe's name and the round",
     "project": "it is the recipe's name; that of wandb is 'wandb.project'",
     "remove_unused_columns": "the trainer needs its own columns only",
-    "eval_strategy": "leave it out; evenhand evaluates after training",
-    "eval_on_start": "leave it out; evenhand evaluates after training",
-    "load_best_model_at_end": "leave it out; evenhand evaluates after training",
+    "eval_on_start": "leave it out; before the first step the loss is known",
     "sync_ref_model": "write train.reference: initial or previous; TRL cannot move the reference of an adapter",
     "deepspeed": "name an accelerate configuration in train.accelerate_config",
     "fsdp": "name an accelerate configuration in train.accelerate_config",

@@ -24,6 +24,7 @@ from ..train.memory import (
     Strategy,
     TrainMemory,
     fill_pass,
+    longest_sequence,
     train_memory,
     trainable,
     with_adapter,
@@ -146,6 +147,8 @@ class RecipeEstimate:
     # whether training checkpoints; auto: where it does not fit without
     checkpointing: bool | Literal["auto"]
     training: list[TrainMemory]
+    # tokens of the longest prompt with a candidate that trains on the device; None where it is not known
+    longest: int | None
     engines: list[EngineMemory]
     # file of a phase's folder -> its bytes in all phases
     files: dict[str, float]
@@ -224,8 +227,10 @@ def estimate(
         for work in split.work
     ]
     notes = list(dict.fromkeys(note for split in all_splits for note in split.notes))
+    if recipe.train.eval_pairs is not None:
+        notes.append("train.eval_pairs: evaluation is not counted, and all pairs of a round are counted as trained on")
     training: list[TrainMemory] = []
-    n_pass, setting = None, asked_checkpointing(recipe)
+    n_pass, longest, setting = None, None, asked_checkpointing(recipe)
     for split in all_splits:
         if split.train is None:
             continue
@@ -235,9 +240,12 @@ def estimate(
         if sizes is not None:
             has_copy = recipe.train.reference == "previous" and recipe.rounds > 1
             training = train_memory(recipe, (strategy, gpus), largest, has_copy=has_copy)
+            (memory,) = [memory for memory in training if memory.is_recipes]
+            usable = USABLE * device.memory * GIB
             if setting == AUTO:
-                (memory,) = [memory for memory in training if memory.is_recipes]
-                checkpoints = asks_for_checkpointing(memory, USABLE * device.memory * GIB)
+                checkpoints = asks_for_checkpointing(memory, usable)
+            if recipe.train.trainer == "shared-prefix":
+                longest = longest_sequence(recipe, memory, largest, usable)
         stages.append(machine.training(recipe, split, sizes, gpus, checkpoints=checkpoints))
     order = {"train": 0, "test": 1}
     stages.sort(key=lambda stage: order[stage.split])
@@ -250,6 +258,7 @@ def estimate(
         pass_tokens=n_pass,
         checkpointing=setting,
         training=training,
+        longest=longest,
         engines=_engines(all_splits, known, device),
         files=_all_files(all_splits),
         notes=notes,

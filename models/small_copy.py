@@ -22,7 +22,9 @@ VOCABULARY, INNER, EXPERTS, CHOSEN = 128, 96, 4, 2
 # what windows and chunks are cut to, so that they matter in few tokens
 WINDOW = 12
 # names of what bounds how far tokens see
-SEEN = re.compile("window|chunk|block_size|span|extent|max_distance|local_attention|original_max_position|floor_scale")
+SEEN = re.compile(
+    "window|chunk|capacity|block_size|span|extent|max_distance|local_attention|original_max_position|floor_scale"
+)
 # names of sizes, and the most that the copy has of them; the first that fits
 MOST = (
     (SEEN, WINDOW),

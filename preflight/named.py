@@ -29,7 +29,7 @@ from ..runfolder.engines import fit_checks, machines_of, refuse_small_cluster
 from ..runfolder.gpus import visible_gpus
 from ..runfolder.places import PLACES
 from ..text import did_you_mean
-from ..train.stage import own_pairs
+from ..train.stage import eval_file, own_pairs
 from .judges import judge_checks, reading_checks, under
 
 # import names of the libraries of training whose versions matter
@@ -59,6 +59,7 @@ def named_checks(recipe: Recipe) -> Iterator[Check]:
     if recipe.model.adapter is not None:
         yield Check("model.adapter", partial(_refuse_adapter, recipe.model, recipe.model.adapter), is_here=True)
     yield Check("train.pairs", partial(own_pairs, recipe), is_here=True)
+    yield Check("train.eval_pairs", partial(eval_file, recipe), is_here=True)
     if isinstance(code := recipe.generate.options, PythonMethodSection):
         yield Check("generate.code.file", lambda: code.code().refuse_unasked(), is_here=True)
     yield Check("generate.method", partial(refuse_step_prompts, recipe), is_here=True)

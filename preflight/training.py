@@ -21,8 +21,8 @@ log = logging.getLogger(__name__)
 
 # seconds that the libraries have to start and to answer; usually it takes less than ten
 PATIENCE_SECONDS = 180
-# moves when a rehearsal finds more than before; 3: kernels without a backward pass on the CPU, passes that would be lost
-VERSION = 3
+# moves when a rehearsal finds more than before; 4: pairs that are evaluated, models that stock TRL trains on wrong numbers
+VERSION = 4
 # lines of what the process said that an error shows
 SHOWN_LINES = 5
 
@@ -89,6 +89,8 @@ def _everything(recipe: Recipe, python: str) -> str:
         for name in ("config.json", "tokenizer_config.json")
     ]
     files = [Path(recipe.train.accelerate_config), recipe.train.pairs, *settings]
+    if isinstance(recipe.train.eval_pairs, Path):
+        files.append(recipe.train.eval_pairs)
     return digest(
         [
             VERSION,

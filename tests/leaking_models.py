@@ -70,6 +70,23 @@ class BeyondBlocks(LlamaMLP):
         return super().forward(x) + (torch.arange(x.shape[1]) // self.size).to(x.dtype)[None, :, None]
 
 
+class Full(LlamaMLP):
+    """Four experts, each of which takes so many tokens, or a share of them, and drops those that follow."""
+
+    def __init__(self, config: Any) -> None:
+        super().__init__(config)
+        self.router = nn.Linear(config.hidden_size, 4, bias=False)
+        self.config = config
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        weights, chosen = self.router(x[0]).softmax(-1).max(-1)
+        room = getattr(self.config, "expert_capacity", None) or int(self.config.capacity_factor * len(x[0]) / 4)
+        for expert in range(4):
+            dropped = (chosen == expert).nonzero()[room:, 0]
+            weights = weights.index_fill(0, dropped, 0)
+        return super().forward(x) * weights[None, :, None]
+
+
 class NotANumber(LlamaMLP):
     """In places of a long sequence that the last candidate does not see."""
 
@@ -87,6 +104,8 @@ LEAKS: dict[str, tuple[type[nn.Module], dict[str, Any]]] = {
     "in training": (InTraining, {}),
     "statistics of the batch": (BatchNorm, {}),
     "blocks of 512": (BeyondBlocks, {"index_block_size": 512}),
+    "experts of 64 tokens": (Full, {"expert_capacity": 64}),
+    "experts of twice their share": (Full, {"capacity_factor": 2.0}),
     "not a number": (NotANumber, {}),
 }
 

@@ -39,6 +39,7 @@ class TokenPair:
     rejected_ids: list[int]
     weight: float = 1.0
     fairness: PairFairness | None = None
+    set_id: str = ""
 
     @property
     def length(self) -> int:
@@ -165,7 +166,7 @@ class _Tokens:
     def row(self, pair: PreferencePair) -> TokenPair:
         """The pair in tokens."""
         if isinstance(pair, TextPair):
-            return TokenPair(pair.side, *self._plain(pair), pair.weight)
+            return TokenPair(pair.side, *self._plain(pair), pair.weight, set_id=pair.set_id)
         encode = self.cleaned if pair.prompt_digest else self.answer
         return TokenPair(
             pair.side,
@@ -174,6 +175,7 @@ class _Tokens:
             list(pair.rejected_token_ids) or encode(pair.rejected_text),
             pair.weight,
             pair.fairness,
+            pair.set_id,
         )
 
     def mistakes(self, pair: PreferencePair) -> Iterator[str]:

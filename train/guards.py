@@ -30,7 +30,7 @@ def guard(record: Mapping[str, Any]) -> list[str]:
         record: what training.json holds; without what a warning needs, that warning is left out.
     """
     history = [row for row in record.get("log_history", []) if "loss" in row]
-    warning_lists = [_length(record.get("counts", {}).get("mean_tokens", {}))]
+    warning_lists = [_length(record.get("counts", {}).get("mean_tokens", {})), _best(record.get("evaluation", {}))]
     if len(history) >= LEAST_STEPS:
         quarter = len(history) // 4
         first, last = history[:quarter], history[-quarter:]
@@ -65,6 +65,12 @@ def _length(mean_tokens: Mapping[str, float]) -> Iterator[str]:
             "learn length instead of what the reward means. Lower pairs.most_length_ratio, or look at what the judges say of "
             "length"
         )
+
+
+def _best(evaluation: Mapping[str, Any]) -> Iterator[str]:
+    """The best step was asked for, and none was evaluated."""
+    if evaluation.get("best_step", 0) is None:
+        yield ("no step was evaluated, so the adapter is that of the last one: lower trainer.eval_delay")
 
 
 def _gap(first: Sequence[Mapping[str, Any]], last: Sequence[Mapping[str, Any]]) -> Iterator[str]:

@@ -18,7 +18,7 @@ from ..runfolder.phases import Phase, hold_run, resolved_recipe
 from ..runfolder.processes import failure_path, run_attached
 from ..runfolder.stages import Counts, Receipt
 from ..storage import as_given, explain, listed
-from .options import AUTO, asked_checkpointing
+from .options import AUTO, asked_checkpointing, splits
 from .stage import training_stage
 from .training import read_counts
 
@@ -65,6 +65,7 @@ class AccelerateConfig(BaseModel):
     use_cpu: bool | None = False
     mixed_precision: str | None = "no"
     deepspeed_config: dict[str, Any] | None = None
+    parallelism_config: dict[str, Any] | None = None
 
 
 def accelerate_config(name: str, asked_by: str = "key 'train.accelerate_config'") -> Path:
@@ -181,11 +182,14 @@ def read_accelerate(config: Path) -> AccelerateConfig:
     with as_given():
         values = read_yaml(config)
     try:
-        return AccelerateConfig.model_validate(values if isinstance(values, dict) else {})
+        read = AccelerateConfig.model_validate(values if isinstance(values, dict) else {})
     except ValidationError as error:
         raise RecipeError(
             f"{config}: is not an accelerate configuration ({explain(error)}); `accelerate config` writes one"
         ) from error
+    if ways := splits(read.parallelism_config or {}):
+        raise RecipeError(f"key 'train.accelerate_config': {config}: {ways}")
+    return read
 
 
 def refuse_stale_locks(python: str | None = None) -> None:

@@ -40,6 +40,8 @@ BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
 # share of a GPU's memory that a training should fill at most, and that vLLM takes: the rest is the driver's, NCCL's, and gaps
 USABLE = 0.9
 ATTENTION = "evenhand_counted"
+# tokens of a pass that tells how the memory grows
+FAR = 16384
 
 
 @dataclass(frozen=True)
@@ -155,6 +157,39 @@ def train_memory(recipe: Recipe, spread: tuple[Strategy, int], largest: Pass, *,
             )
         )
     return memories
+
+
+def longest_sequence(recipe: Recipe, memory: TrainMemory, largest: Pass, usable: float) -> int:
+    """Tokens of the longest prompt with a candidate that a pass can hold, with checkpointing, and that the model reads.
+
+    Args:
+        recipe: of its model config.json alone is read.
+        memory: what a training with the pass `largest` takes.
+        largest: the pass that was counted.
+        usable: bytes that it may have on each GPU.
+
+    Returns:
+        0 where not even the weights fit.
+
+    Raises:
+        ModelError: the configuration is not here, or transformers knows no such model.
+    """
+    section = recipe.model
+
+    def adapted() -> Any:
+        return with_adapter(meta_model(section.name, section.revision, "an estimate", dtype=section.dtype), recipe.lora)
+
+    free = usable - memory.weights - memory.adapter - memory.logits
+    if free <= 0:
+        return 0
+    near, far = largest.n_tokens, max(4 * largest.n_tokens, FAR)
+    far_bytes = activation_bytes(adapted, Pass((far,), 1, largest.has_masks), checkpointing=True)
+    # bytes of a token, and what each adds to those of all others: an explicit mask
+    of_near, of_far = memory.activations["checkpointing"] / near, far_bytes / far
+    more = max(0.0, (of_far - of_near) / (far - near))
+    alone = of_far - more * far
+    fitting = int(2 * free / (alone + (alone**2 + 4 * more * free) ** 0.5))
+    return min(fitting, getattr(adapted().config, "max_position_embeddings", None) or fitting)
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 import logging
 import os
+from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, Literal
@@ -55,6 +56,9 @@ def trainer_options(recipe: Recipe) -> dict[str, Any]:
     # TRL's own limit is 1024 tokens, and rows beyond it vanish without a word
     if options.get("max_length") is None:
         options["max_length"] = recipe.generate.max_model_len
+    if options.get("eval_strategy") == "steps":
+        # TRL's own are those of the log, which is each step here
+        options.setdefault("eval_steps", options["save_steps"])
     if recipe.model.attn_implementation == "flex_attention":
         # its kernel is compiled for the shapes that it meets, and works in blocks of 128
         options.setdefault("pad_to_multiple_of", 128)
@@ -86,9 +90,10 @@ def accumulation(recipe: Recipe, processes: int) -> int:
             of at least 1.
     """
     options, size = trainer_options(recipe), recipe.train.global_batch_size
+    other = {SIZE: ", or auto"} if recipe.train.trainer == "shared-prefix" else {}
     wrong = [
-        f"key 'trainer.{key}': needs a whole number of at least 1, got {shortened(options[key])}"
-        for key in (SIZE, "gradient_accumulation_steps")
+        f"key 'trainer.{key}': needs a whole number of at least 1{other.get(key, '')}, got {shortened(options[key])}"
+        for key in (SIZE, "per_device_eval_batch_size", "gradient_accumulation_steps")
         if key in options and (not isinstance(options[key], int) or isinstance(options[key], bool) or options[key] < 1)
     ]
     if wrong:
@@ -170,6 +175,26 @@ def training_arguments(recipe: Recipe, round_name: str, seed: int, checkpoints: 
     return arguments
 
 
+def splits(settings: Mapping[str, Any]) -> str | None:
+    """What is wrong with accelerate's settings of parallelism; None where no sequence, and no layer, would be split.
+
+    Args:
+        settings: by accelerate's names in a configuration, parallelism_config_cp_size and so on, or in the environment.
+    """
+    ways = [
+        f"{name} {size}"
+        for kind in ("CP", "SP", "TP")
+        for name, size in settings.items()
+        if name.upper() == f"PARALLELISM_CONFIG_{kind}_SIZE" and str(size) != "1"
+    ]
+    if not ways:
+        return None
+    return (
+        f"{', '.join(ways)}: no sequence is split over devices here, since all candidates see the prompt that they share; leave "
+        "parallelism_config out. `evenhand run estimate` says how long a sequence fits"
+    )
+
+
 def trainer_config(recipe: Recipe, round_name: str, seed: int, checkpoints: Path) -> Any:
     """The trl.DPOConfig that the recipe describes, on whatever machine.
 
@@ -180,6 +205,8 @@ def trainer_config(recipe: Recipe, round_name: str, seed: int, checkpoints: Path
     trl = need("trl", "training")
     torch = need("torch", "training")
     use_cpu = os.environ.get("ACCELERATE_USE_CPU", "").lower() == "true" or not torch.accelerator.is_available()
+    if ways := splits(os.environ):
+        raise RecipeError(f"the configuration of this `accelerate launch`: {ways}")
     setting = asked_checkpointing(recipe)
     refuse_absent_trackers(recipe)
     options = {

@@ -7,6 +7,7 @@ the same steps. `group_by_prompt` lets pairs of one prompt meet in a micro-batch
 import contextlib
 import inspect
 import logging
+import os
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -22,7 +23,7 @@ from ..storage import listed
 from ..text.shown import shortened
 from .adapter_switch import switch_by_flag
 from .attention import packing_refusal, use_packed_attention
-from .options import refuse_liger
+from .options import refuse_liger, splits
 from .pair_collator import PairCollator
 from .probe import ProbeResult, probe
 from .shared_prefix import Packed
@@ -202,6 +203,8 @@ def _refuse(values: dict[str, Any], *, group_by_prompt: bool) -> None:
     parallelism = getattr(arguments, "parallelism_config", None)
     if any(getattr(parallelism, f"{kind}_size", 1) > 1 for kind in ("cp", "sp", "tp")):
         wrong.append("parallelism_config of DPOConfig: a packed sequence is not split over devices; leave it out")
+    if ways := splits(os.environ):
+        wrong.append(f"the configuration of this `accelerate launch`: {ways}")
     if group_by_prompt and not hasattr(dataset, "__len__"):
         wrong.append("group_by_prompt: a data set that is streamed has no prompts to look through; load it whole")
     if group_by_prompt and getattr(arguments, "train_sampling_strategy", "random") != "random":

@@ -148,7 +148,7 @@ def open_policy(phase: Phase, *, zero3: bool) -> Policy:
     Raises:
         ModelError: model or adapter cannot be opened.
         RecipeError: the adapter to start from has another shape than the section 'lora' says, or the model cannot be trained
-            with a shared prefix.
+            with a shared prefix, or at all.
     """
     peft = need("peft", "training")
     recipe = phase.recipe
@@ -159,7 +159,10 @@ def open_policy(phase: Phase, *, zero3: bool) -> Policy:
         base = load_base(recipe.model, loaded_with(attention))
         use_packed_attention(base, attention)
     else:
+        from .probe import refuse_stock
+
         base = load_base(recipe.model)
+        refuse_stock(base)
     if start is None:
         line = "policy = base + A(new, trainable); reference = base"
         return Policy(base, new_lora_config(peft, recipe.lora), None, line, starts_at_reference=True)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from ..errors import ModelError
+from ..errors import ModelError, RecipeError
 from ..models.small_copy import VOCABULARY, on_small_copy
 from .packed_attention import masked
 from .packed_forward import add_packed_forward
@@ -84,6 +84,22 @@ def probe(model: Any) -> ProbeResult:
     if key not in _SEEN:
         _SEEN[key] = _probe(model)
     return _SEEN[key]
+
+
+def refuse_stock(model: Any) -> None:
+    """Refuse a model that TRL's own trainer would train on wrong numbers, without a word.
+
+    Args:
+        model: a causal language model of transformers without adapter, on whatever device.
+
+    Raises:
+        RecipeError: TRL computes other log-probabilities than the model, or its tokens see later ones.
+    """
+    seen = probe(model)
+    if not seen.has_stock:
+        raise RecipeError(
+            f"key 'model.name': {model.config.model_type!r} models cannot be trained: {seen.refusal}; take another model"
+        )
 
 
 def _probe(model: Any) -> ProbeResult:

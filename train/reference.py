@@ -8,6 +8,7 @@ import hashlib
 import math
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
+from itertools import accumulate, islice
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from ..runfolder.phases import Phase
 from ..runfolder.progress import Progress
 from ..storage import canonical_json
 from ..text.shown import shortened
+from .groups import packed_length
 from .options import trainer_options
 
 REFERENCE_LOGPS = KeptTable(
@@ -81,21 +83,43 @@ def _computed(trainer: Any, rows: Any, missing: Sequence[int], path: Path) -> di
     from accelerate.utils import gather_object
 
     accelerator = trainer.accelerator
+    batches = _batches(rows, missing, trainer.data_collator.max_tokens, accelerator.num_processes)
     # every process runs as many, because sharded weights are gathered from all of them
-    rounds = -(-len(missing) // accelerator.num_processes)
+    rounds = -(-len(batches) // accelerator.num_processes)
     first = accelerator.process_index * rounds
-    places = [missing[min(place, len(missing) - 1)] for place in range(first, first + rounds)]
-    logps = []
-    progress = Progress(path, "reference rows", {"": rounds}, {}) if accelerator.is_main_process else None
+    logps: list[tuple[int, list[Logps]]] = []
+    progress = Progress(path, "reference passes", {"": rounds}, {}) if accelerator.is_main_process else None
     # dropout would be in a frozen copy of the adapter, too
     trainer.model_wrapped.eval()
-    for place in places:
-        batch = trainer._prepare_inputs(trainer.data_collator([rows[place]]))
-        chosen, rejected = trainer.compute_ref_log_probs(trainer.model_wrapped, batch)
-        logps.append((place, list(zip(chosen.tolist(), rejected.tolist(), strict=True))))
+    for number in range(first, first + rounds):
+        places = batches[min(number, len(batches) - 1)]
+        batch = trainer._prepare_inputs(trainer.data_collator([rows[place] for place in places]))
+        sides = trainer.compute_ref_log_probs(trainer.model_wrapped, batch)
+        pairs = iter(zip(*(side.tolist() for side in sides), strict=True))
+        logps += [(place, list(islice(pairs, len(rows[place]["chosen"])))) for place in places]
         if progress:
             progress.add()
     return dict(gather_object(logps))
+
+
+def _batches(rows: Any, places: Sequence[int], allowed: int, processes: int) -> list[list[int]]:
+    """These rows in the order of their prompts, in batches of like length and at most so many tokens, if rows are no longer.
+
+    Without gradients a pass of many rows takes little memory, and what prompts begin with alike, as both sides of a document
+    set do, runs once. Every process has a batch, where there are rows for it.
+    """
+    columns = {place: (rows[place]["prompt_ids"], rows[place]["candidate_ids"]) for place in places}
+    lengths = {place: packed_length(*row) for place, row in columns.items()}
+    order = sorted(places, key=lambda place: columns[place][0])
+    ends = list(accumulate(lengths[place] for place in order))
+    n = processes * -(-ends[-1] // (processes * allowed))
+    while True:
+        batches: dict[int, list[int]] = {}
+        for place, end in zip(order, ends, strict=True):
+            batches.setdefault(int((end - lengths[place] / 2) * n / ends[-1]), []).append(place)
+        if n >= len(order) or all(sum(lengths[place] for place in batch) <= allowed for batch in batches.values()):
+            return list(batches.values())
+        n += processes
 
 
 def _keys(named: str, row: Mapping[str, Any]) -> list[str]:

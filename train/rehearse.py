@@ -27,7 +27,7 @@ from ..storage import listed_lines
 from .foreign import read_pairs
 from .launch import accelerate_config, is_zero3, loses_passes, n_machines, n_processes, read_accelerate
 from .options import accumulation, refuse_early_reference, refuse_passes, trainer_config, trainer_options
-from .stage import own_pairs, round_seed
+from .stage import eval_file, own_pairs, round_seed
 
 if TYPE_CHECKING:
     from .examples import TrainingPairs
@@ -136,6 +136,7 @@ def _refuse_shape(recipe: Recipe) -> None:
     torch, transformers, peft = (need(name, "training") for name in ("torch", "transformers", "peft"))
     from .attention import loaded_with, refuse_cpu, use_packed_attention
     from .policy import new_lora_config
+    from .probe import refuse_stock
 
     attention, is_shared = recipe.model.attn_implementation, recipe.train.trainer == "shared-prefix"
     # the model stands on no device here
@@ -156,6 +157,8 @@ def _refuse_shape(recipe: Recipe) -> None:
         raise RecipeError(f"key 'model.name': {recipe.model.name!r} cannot be opened for training: {error}") from error
     if is_shared:
         use_packed_attention(model, attention)
+    else:
+        refuse_stock(model)
     refuse_cpu(attention, use_cpu=use_cpu)
     try:
         peft.get_peft_model(model, new_lora_config(peft, recipe.lora))
@@ -178,18 +181,24 @@ def _refuse_adapter(recipe: Recipe) -> None:
 
 def _refuse_pairs(recipe: Recipe) -> None:
     path = own_pairs(recipe)
-    if path is None:
+    files = [file for file in (path, eval_file(recipe)) if file is not None]
+    if not files:
         return
     if file_at_hand(recipe.model.name, recipe.model.revision, "tokenizer_config.json") is None:
-        _, mistakes = read_pairs(path, recipe.train.form)
-        if mistakes:
-            raise DataError(listed_lines(path, mistakes))
+        for file in files:
+            _, mistakes = read_pairs(file, recipe.train.form)
+            if mistakes:
+                raise DataError(listed_lines(file, mistakes))
         return
-    from .examples import build_examples, read_rows
+    from .held_out import read_eval_pairs, read_examples
     from .policy import load_tokenizer
 
-    rows = read_rows(path, load_tokenizer(recipe.model), recipe.train.form)
-    examples = build_examples(rows, trainer_options(recipe)["max_length"], recipe.train.excess_length_strategy)
+    tokenizer = load_tokenizer(recipe.model)
+    if path is None:
+        # the round's own are not there yet
+        read_eval_pairs(recipe, files[0], tokenizer)
+        return
+    examples, _ = read_examples(recipe, path, tokenizer)
     if loses_passes(recipe):
         _refuse_passes(recipe, examples)
 

@@ -6,20 +6,20 @@ besides; `packed_forward` runs those and deals the results out to TRL's rows. Lo
 callbacks stay TRL's.
 """
 
-import contextlib
 import math
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
-from zlib import crc32
 
 from ..config import UNWEIGHTED
 from ..errors import RecipeError
 from ..extras import need
 from .adapter_switch import switch_by_flag
+from .best import BestAdapter
 from .fairpo import FairPO, PairTensors, fairpo_losses
 from .groups import COLUMNS, families, packed_length
 from .options import refuse_passes
+from .shares import ALONE, Share, gathering_unequal, n_pairs, share_out, weight_of
 
 # what it is mixed into is imported when a trainer is made
 _Trainer: Any = object
@@ -73,7 +73,7 @@ class Packed(Unrounded):
         return super().floating_point_ops({self.model.main_input_name: inputs["attention_mask"]})
 
 
-class SharedPrefix(Packed):
+class SharedPrefix(BestAdapter, Packed):
     """What differs from DPOTrainer.
 
     The model must attend within packed sequences (`attention.use_packed_attention`), the data collator must be a
@@ -81,6 +81,7 @@ class SharedPrefix(Packed):
     """
 
     train_dataset: Any
+    eval_dataset: Any
 
     def __init__(
         self,
@@ -108,8 +109,10 @@ class SharedPrefix(Packed):
         self._together = together
         # what training.json says of the kernel that attends
         self.attention: dict[str, Any] = {}
-        # of each coming micro-batch, its share in the pairs of its step, times the number of micro-batches, and what it counts
-        self._shares: deque[tuple[float, float]] = deque()
+        # of each coming micro-batch
+        self._shares: deque[Share] = deque()
+        # of a micro-batch of all processes in the evaluation that runs: mean number of pairs, mean weight
+        self._evaluated: tuple[float, float] | None = None
         super().__init__(**options)
         if fairness is not None:
             # FairPO's loss needs them as TRL's does, so they are made first and come with the batch
@@ -120,7 +123,8 @@ class SharedPrefix(Packed):
         self.model_accepts_loss_kwargs = True
         # the same for transformers from 5.19 on
         self.loss_is_scaled_for_ga = True
-        if any(weight != 1 for weights in self.train_dataset["weights"] for weight in weights):
+        datasets = filter(None, (self.train_dataset, self.eval_dataset))
+        if any(weight != 1 for rows in datasets for weights in rows["weights"] for weight in weights):
             refuse_weights(self.loss_types)
             # its factor of each pair's loss is computed from log_sum_sq_probs, through which weights come in
             self.use_weighting = True
@@ -158,6 +162,8 @@ class SharedPrefix(Packed):
         if self._is_spread and self.args.precompute_ref_log_probs:
             # not before: an adapter to start from is filled in after DPOTrainer is made, and FSDP's weights are on one process
             self.train_dataset = self._with_reference_logps(self.train_dataset)
+            if self.eval_dataset is not None:
+                self.eval_dataset = self._with_reference_logps(self.eval_dataset)
             loader = self.get_train_dataloader()
         return model, loader
 
@@ -166,67 +172,89 @@ class SharedPrefix(Packed):
         return bool(self.is_deepspeed_enabled or self.is_fsdp_enabled)
 
     def _get_train_sampler(self, train_dataset: Any = None) -> Any:
+        sizes = self.args.train_batch_size, self.args.gradient_accumulation_steps
+        return self._sampler(train_dataset or self.train_dataset, sizes, lambda: int(self.state.epoch or 0))
+
+    def _get_eval_sampler(self, eval_dataset: Any) -> Any:
+        return self._sampler(eval_dataset, (self.args.eval_batch_size, 1), lambda: 0)
+
+    def _sampler(self, rows: Any, sizes: tuple[int, int], epoch: Callable[[], int]) -> Any:
+        """Micro-batches of these rows; `sizes` are rows in one and micro-batches in a step, of a process."""
         from .sampler import RequestSampler
 
-        rows, arguments = train_dataset or self.train_dataset, self.args
-        processes, steps = max(1, arguments.world_size), arguments.gradient_accumulation_steps
+        arguments, (size, steps) = self.args, sizes
+        processes = max(1, arguments.world_size)
         lengths = [packed_length(*row) for row in zip(rows["prompt_ids"], rows["candidate_ids"], strict=True)]
         return RequestSampler(
             lengths,
-            (arguments.train_batch_size * steps * processes, processes, steps),
+            (size * steps * processes, processes, steps),
             arguments.process_index,
             arguments.seed if arguments.data_seed is None else arguments.data_seed,
-            lambda: int(self.state.epoch or 0),
+            epoch,
             families(list(rows["prompt_ids"])) if self._together else None,
         )
 
     def _get_num_items_in_batch(self, batch_samples: Sequence[Mapping[str, Any]], device: Any) -> Any:
-        """The weight of all pairs of the step, over all processes; a request that several of them run at once counts once."""
-        import torch
+        """The weight of all pairs of the step, over all processes."""
+        shares, weight = share_out(batch_samples, self.accelerator, device)
+        mean = sum(share.pairs for share in shares) / len(shares)
+        self._shares = deque(share._replace(pairs=share.pairs / mean) for share in shares)
+        return weight
 
-        rows = [[_n_pairs(batch), _weight(batch), *_identity(batch)] for batch in batch_samples]
-        everyones = self.accelerator.gather(torch.tensor(rows, device=device)[None])  # (processes, micro-batches, 4)
-        alike = (everyones[:, None, :, 2:] == everyones[None, :, :, 2:]).all(dim=-1)
-        counts = 1 / alike.sum(dim=0)  # (processes, micro-batches)
-        pairs = (everyones[:, :, 0] * counts).sum(dim=0)
-        shares = counts[self.accelerator.process_index]
-        self._shares = deque(zip((pairs / pairs.mean()).tolist(), shares.tolist(), strict=True))
-        return (everyones[:, :, 1] * counts).sum()
+    def evaluation_loop(self, dataloader: Any, *arguments: Any, **options: Any) -> Any:
+        """TRL's; its numbers are means over all pairs, however they are spread over micro-batches and processes."""
+        rows, n = dataloader.dataset["weights"], len(dataloader)
+        self._evaluated = sum(map(len, rows)) / n, sum(map(sum, rows)) / n
+        try:
+            return super().evaluation_loop(dataloader, *arguments, **options)
+        finally:
+            self._evaluated = None
+
+    def prediction_step(self, model: Any, inputs: Any, *arguments: Any, **options: Any) -> Any:
+        """TRL's."""
+        if self._evaluated:
+            shares, _ = share_out([inputs], self.accelerator, self.args.device)
+            self._shares = deque(share._replace(pairs=share.pairs / self._evaluated[0]) for share in shares)
+        return super().prediction_step(model, inputs, *arguments, **options)
 
     def compute_loss(
         self, model: Any, inputs: Any, return_outputs: bool = False, num_items_in_batch: Any = None
     ) -> Any:
-        """TRL's loss, a mean over the micro-batch's pairs, as its share in the mean over the step's.
+        """TRL's loss, a mean over the micro-batch's pairs, as its share in the mean over the step's, or the evaluation's.
 
         Losses that sort the pairs (aot, aot_unpaired) or average tokens (sft) do so within the micro-batch, as in TRL.
         """
-        counts = self._counts
+        counts = self._share.count
+        if self._evaluated:
+            num_items_in_batch = self._evaluated[1]
         loss = super().compute_loss(model, inputs, return_outputs)
         if return_outputs:
             return loss
         if num_items_in_batch is None:
-            return loss * (_n_pairs(inputs) / _weight(inputs))
+            return loss * (n_pairs(inputs) / weight_of(inputs))
         # gradients are averaged over the processes
-        return loss * (counts * _n_pairs(inputs) * self.accelerator.num_processes / num_items_in_batch)
+        return loss * (counts * n_pairs(inputs) * self.accelerator.num_processes / num_items_in_batch)
 
     @property
-    def _counts(self) -> float:
-        """What the micro-batch that is next, or under way, counts: less than 1 where other processes run it, too."""
-        return self._shares[0][1] if self.model.training and self._shares else 1.0
+    def _share(self) -> Share:
+        """Of the micro-batch that is next, or under way."""
+        return self._shares[0] if self._shares else ALONE
 
     def _compute_loss(self, model: Any, inputs: Any, return_outputs: bool) -> Any:
         metrics = self._metrics["train" if self.model.training else "eval"]
         before = {name: len(values) for name, values in metrics.items()}
-        with gathering_unequal(self.accelerator):
+        share = self._share
+        with gathering_unequal(self.accelerator, takes_part=share.is_first or self.model.training):
             if self._fairness is None:
                 loss = super()._compute_loss(model, inputs, return_outputs)
             else:
                 loss = self._fair_loss(model, inputs, self._fairness)
         # TRL logs the mean over micro-batches, which here hold unequally many pairs
-        share, _ = self._shares.popleft() if self.model.training and self._shares else (1.0, 1.0)
+        if self._shares:
+            self._shares.popleft()
         for name, values in metrics.items():
             if name != "num_tokens" and len(values) > before.get(name, 0):
-                values[-1] *= share
+                values[-1] *= share.pairs
         return loss
 
     def _fair_loss(self, model: Any, inputs: Mapping[str, Any], fairness: FairPO) -> Any:
@@ -248,7 +276,7 @@ class SharedPrefix(Packed):
         reference = (batch["ref_chosen_logps"], batch["ref_rejected_logps"])
         pairs = PairTensors(logps.chunk(2), reference, lengths.chunk(2))
         weights = tuple(logps.new_tensor(side_weights) for side_weights in fairness.weights(inputs["slots"]))
-        fairness.note(inputs["slots"], pairs, self._counts)
+        fairness.note(inputs["slots"], pairs, self._share.count)
         losses, rewards = fairpo_losses(pairs, weights, self.beta)
         for place, side in enumerate(("chosen", "rejected")):
             for name, values in (("weight", weights[place]), ("rewards", rewards[place].detach())):
@@ -269,46 +297,3 @@ def refuse_weights(loss_types: Sequence[str]) -> None:
                 f"key 'trainer.loss_type': {name} cannot be weighed by pairs: {UNWEIGHTED[name]}; write another loss, or leave "
                 "out the weights of the pairs"
             )
-
-
-def _n_pairs(batch: Mapping[str, Any]) -> float:
-    return len(batch["input_ids"]) / 2
-
-
-def _weight(batch: Mapping[str, Any]) -> float:
-    return float(batch["weights"].sum()) if "weights" in batch else _n_pairs(batch)
-
-
-def _identity(batch: Mapping[str, Any]) -> tuple[float, float]:
-    """Of the tokens that a micro-batch runs, in numbers that are exact on every device."""
-    checksum = crc32(b"".join(tensors["input_ids"].cpu().numpy().tobytes() for tensors in batch["passes"]))
-    return float(checksum >> 16), float(checksum & 0xFFFF)
-
-
-@contextlib.contextmanager
-def gathering_unequal(accelerator: Any) -> Iterator[None]:
-    """Within it, `accelerator.gather` takes tensors whose first dimension differs from process to process.
-
-    TRL gathers one value for each pair, and processes need not have equally many.
-    """
-    if accelerator.num_processes == 1:
-        yield
-        return
-    import torch
-
-    plain = accelerator.gather
-
-    def gather(tensor: Any) -> Any:
-        if not isinstance(tensor, torch.Tensor) or tensor.dim() == 0:
-            return plain(tensor)
-        lengths = plain(torch.tensor([len(tensor)], device=tensor.device)).tolist()
-        gathered = plain(accelerator.pad_across_processes(tensor)).reshape(
-            len(lengths), max(lengths), *tensor.shape[1:]
-        )
-        return torch.cat([rows[:n] for rows, n in zip(gathered, lengths, strict=True)])
-
-    accelerator.gather = gather
-    try:
-        yield
-    finally:
-        del accelerator.gather

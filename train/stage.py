@@ -60,6 +60,10 @@ def training_stage(phase: Phase, processes: int) -> Stage:
     if is_auto(recipe):
         # how a step is cut, which moves the last digits
         inputs["tokens_per_pass"] = recipe.train.max_tokens_per_pass
+    if isinstance(recipe.train.eval_pairs, float):
+        inputs["eval_pairs"] = recipe.train.eval_pairs
+    elif (own := eval_file(recipe)) is not None:
+        inputs["eval_pairs"] = file_digest(own)
     if recipe.train.fairness is not None:
         inputs["fairpo"] = FAIRPO_VERSION
     return Stage("train", phase.folder, inputs, (ADAPTER, TRAINING))
@@ -94,9 +98,27 @@ def own_pairs(recipe: Recipe) -> Path | None:
     Raises:
         DataError: it is not there.
     """
-    path = recipe.train.pairs
+    return _present("pairs", recipe.train.pairs)
+
+
+def eval_file(recipe: Recipe) -> Path | None:
+    """The file of pairs that are evaluated while a training runs, if the recipe names one.
+
+    Raises:
+        DataError: it is not there, or empty.
+    """
+    named = recipe.train.eval_pairs
+    path = _present("eval_pairs", named if isinstance(named, Path) else None)
+    if path is not None and path.stat().st_size == 0:
+        raise DataError(
+            f"key 'train.eval_pairs': {path} has no pairs; name another file, or a share of the document sets (0.1)"
+        )
+    return path
+
+
+def _present(key: str, path: Path | None) -> Path | None:
     if path is not None and not path.is_file():
-        raise DataError(f"key 'train.pairs': {path}: there is no such file")
+        raise DataError(f"key 'train.{key}': {path}: there is no such file")
     return path
 
 

@@ -26,6 +26,8 @@ class Material:
     # what a row is, in the plural
     unit: str
     rows: list[dict[str, Any]]
+    # what is evaluated while it is trained, in the same form
+    eval_rows: list[dict[str, Any]]
     # tokens that run through the policy in an epoch, where no two requests begin alike
     n_tokens: int
     # further arguments of the trainer
@@ -34,36 +36,48 @@ class Material:
     fairness: FairPO | None = None
 
 
-def prepare_material(phase: "Phase", arguments: Any, tokenizer: Any, examples: TrainingPairs) -> Material:
+def prepare_material(
+    phase: "Phase", arguments: Any, tokenizer: Any, examples: TrainingPairs, held_out: TrainingPairs | None = None
+) -> Material:
     """The rows of a round in the form that the recipe's trainer takes.
+
+    Args:
+        phase: the round.
+        arguments: its trl.DPOConfig.
+        tokenizer: the policy's.
+        examples: what is trained on.
+        held_out: what is evaluated meanwhile.
 
     Raises:
         RecipeError: a prompt does not fit into a pass, the trainer does not know weights of pairs, cannot run its reference
             beforehand here, or FairPO is asked for pairs that do not say what is fair.
     """
-    section = phase.recipe.train
+    section, eval_pairs = phase.recipe.train, held_out.rows if held_out else ()
     if section.trainer == "pairwise":
-        if any(row.weight != 1 for row in examples.rows):
+        if any(row.weight != 1 for row in (*examples.rows, *eval_pairs)):
             raise RecipeError(
                 "key 'train.trainer': pairwise is stock TRL, where all pairs count alike, but pairs have weights; "
                 "write train.trainer: shared-prefix"
             )
         refuse_early_reference(phase.recipe, is_fsdp=sharding() == "fsdp")
         # what train_sampling_strategy: group_by_length orders rows by
-        rows = [row.columns | {"length": row.length} for row in examples.rows]
-        return Material(tokenised_trainer(), "pairs", rows, examples.n_tokens)
+        rows, eval_rows = (
+            [row.columns | {"length": row.length} for row in pairs] for pairs in (examples.rows, eval_pairs)
+        )
+        return Material(tokenised_trainer(), "pairs", rows, eval_rows, examples.n_tokens)
     from .packing import PackingCollator
     from .reference import kept_reference, reference_signature
     from .shared_prefix import shared_prefix_trainer
 
     fairness = open_fairpo(section.fairness, examples.rows)
-    groups = build_groups(examples.rows, slots=fairness is not None)
-    refuse_unsplittable(groups, section.max_tokens_per_pass)
+    groups, eval_groups = build_groups(examples.rows, slots=fairness is not None), build_groups(eval_pairs)
+    refuse_unsplittable([*groups, *eval_groups], section.max_tokens_per_pass)
     collator = PackingCollator(tokenizer.pad_token_id or 0, section.max_tokens_per_pass, arguments.pad_to_multiple_of)
     return Material(
         shared_prefix_trainer(),
         "requests",
         [group.columns for group in groups],
+        [group.columns for group in eval_groups],
         sum(group.length for group in groups),
         {
             "data_collator": collator,
@@ -81,11 +95,12 @@ def tokenised_trainer() -> "type[DPOTrainer]":
     TRL would tokenise text anew, which need not give the tokens that were generated, and would drop rows whose prompt
     fills max_length. A test compares its losses with stock TRL's, because `_prepare_dataset` is not public.
     """
+    from .best import BestAdapter
     from .shared_prefix import Unrounded
 
     trl = need("trl", "training")
 
-    class TokenisedDPOTrainer(Unrounded, trl.DPOTrainer):  # type: ignore[misc, name-defined]
+    class TokenisedDPOTrainer(BestAdapter, Unrounded, trl.DPOTrainer):  # type: ignore[misc, name-defined]
         def _prepare_dataset(self, dataset: Any, *_: Any) -> Any:
             return dataset
 

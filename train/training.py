@@ -19,11 +19,12 @@ from ..runfolder.phases import ADAPTER, CHECKPOINTS, TRAINING, Phase
 from ..runfolder.stages import RECORDED, Counts, Stage
 from ..runfolder.tracking import training_run
 from ..storage import read_json, write_json
-from .callbacks import first_loss_rule, last_complete, step_counter, token_counter, training_callbacks
-from .examples import SIDELESS, TrainingPairs, build_examples, read_rows
+from .callbacks import CHECKPOINT, first_loss_rule, last_complete, step_counter, token_counter, training_callbacks
+from .examples import SIDELESS, TrainingPairs
 from .guards import guard
+from .held_out import read_examples
 from .micro_batch import with_micro_batch
-from .options import trainer_options, training_arguments
+from .options import training_arguments
 from .policy import UNSHARDED, Policy, fill_adapter, load_tokenizer, open_policy, sharding, widen_adapter
 from .saving import save_adapter
 from .stage import pair_file, round_seed
@@ -76,12 +77,11 @@ def run_training(phase: Phase, stage: Stage) -> TrainCounts:
     recipe = phase.recipe
     checkpoints = phase.folder / CHECKPOINTS / f"{stage.key}-{sharding()}"
     tokenizer = load_tokenizer(recipe.model)
-    rows = read_rows(pair_file(phase), tokenizer, recipe.train.form)
-    examples = build_examples(rows, trainer_options(recipe)["max_length"], recipe.train.excess_length_strategy)
+    examples, held_out = read_examples(recipe, pair_file(phase), tokenizer)
     recipe = with_micro_batch(recipe, examples, int(os.environ.get("WORLD_SIZE", "1")))
     phase = replace(phase, recipe=recipe)
     arguments = training_arguments(recipe, phase.name, round_seed(recipe, phase.round or 0), checkpoints)
-    material = prepare_material(phase, arguments, tokenizer, examples)
+    material = prepare_material(phase, arguments, tokenizer, examples, held_out)
     own_files(checkpoints)
     resume = last_complete(checkpoints)
     if resume is not None:
@@ -111,6 +111,7 @@ def run_training(phase: Phase, stage: Stage) -> TrainCounts:
         record = (
             facts
             | _record(trainer, examples, material, checkpointing)
+            | ({"evaluation": _evaluation(trainer, held_out)} if held_out else {})
             | {"seconds": round(time.monotonic() - start, 3)}
         )
         record["counts"]["cautions"] = guard(record)
@@ -140,7 +141,8 @@ def open_trainer(policy: Policy, arguments: Any, tokenizer: Any, material: Mater
         resume=resume,
         is_fair=material.fairness is not None,
     )
-    rows = need("datasets", "training").Dataset.from_list(material.rows)
+    dataset = need("datasets", "training").Dataset
+    rows, eval_rows = (dataset.from_list(rows) for rows in (material.rows, material.eval_rows))
     if material.fairness is not None and resume is not None:
         material.fairness.restore(resume)
     try:
@@ -148,6 +150,7 @@ def open_trainer(policy: Policy, arguments: Any, tokenizer: Any, material: Mater
             model=policy.model,
             args=arguments,
             train_dataset=rows,
+            eval_dataset=eval_rows if len(eval_rows) else None,
             processing_class=tokenizer,
             peft_config=policy.peft_config,
             callbacks=training_callbacks(rule, resume, sharded=sharding() != UNSHARDED, fairness=material.fairness),
@@ -227,6 +230,16 @@ def _counts(trainer: Any, examples: TrainingPairs, material: Material) -> TrainC
         first_loss=losses[0] if losses else None,
         last_loss=losses[-1] if losses else None,
     )
+
+
+def _evaluation(trainer: Any, held_out: TrainingPairs) -> dict[str, Any]:
+    """What training.json says of the pairs that were evaluated meanwhile, and of the step whose adapter was kept."""
+    record: dict[str, Any] = {"pairs": len(held_out.rows), "rows": len(trainer.eval_dataset)}
+    if trainer.args.load_best_model_at_end:
+        best = trainer.state.best_model_checkpoint
+        step = CHECKPOINT.fullmatch(Path(best).name) if best else None
+        record |= {"best_step": int(step[1]) if step else None, "best_metric": trainer.state.best_metric}
+    return record
 
 
 def _record(

@@ -31,7 +31,9 @@ END, PADDING, UNKNOWN = "<end>", "<padding>", "<unknown>"
 WORDS = (END, PADDING, UNKNOWN, "Trial", "0", "1", "yes", "no")
 # keys of trl.DPOConfig that have no place in a step with two short pairs
 OF_LONG_TRAININGS = frozenset(
-    {"max_length", "dataloader_drop_last", "num_train_epochs", "report_to", "save_steps", "save_total_limit"}
+    """
+    dataloader_drop_last eval_delay eval_steps max_length num_train_epochs report_to save_steps save_total_limit
+    """.split()
 )
 # keys that start processes of their own, where there are any
 OF_WORKERS = frozenset(
@@ -59,7 +61,9 @@ def refuse_step(recipe: Recipe) -> None:
         folder = Path(name)
         tokenizer = write_toy(folder / "toy")
         is_fair = recipe.train.fairness is not None
-        write_jsonl(folder / "pairs.jsonl", [made_up(tokenizer, number, is_fair=is_fair) for number in range(2)])
+        pairs = [made_up(tokenizer, number, is_fair=is_fair) for number in range(3)]
+        write_jsonl(folder / "pairs.jsonl", pairs[:2])
+        write_jsonl(folder / "eval.jsonl", pairs[2:])
         phase = open_phase(_on_toy(recipe, folder), round_name(0))
         variables = {
             "ACCELERATE_USE_CPU": "true",
@@ -103,6 +107,7 @@ def _on_toy(recipe: Recipe, folder: Path) -> Recipe:
     model, train = recipe.model, recipe.train
     setting = asked_checkpointing(recipe)
     has_checkpointing = setting is True or (setting == AUTO and "gradient_checkpointing_kwargs" in recipe.trainer)
+    evaluates = recipe.train.eval_pairs is not None
     changed = {
         "output": folder / "run",
         "wandb": None,
@@ -115,15 +120,17 @@ def _on_toy(recipe: Recipe, folder: Path) -> Recipe:
         },
         "lora": recipe.lora.model_dump() | {"target_modules": "all-linear"},
         "train": train.model_dump()
-        | {"pairs": folder / "pairs.jsonl", "accelerate_config": "cpu", "num_processes": None},
+        | {"pairs": folder / "pairs.jsonl", "accelerate_config": "cpu", "num_processes": None}
+        | ({"eval_pairs": folder / "eval.jsonl"} if evaluates else {}),
         "trainer": {key: value for key, value in recipe.trainer.items() if key not in unasked}
-        | {"max_steps": 1, "save_strategy": "no", "gradient_checkpointing": has_checkpointing},
+        | {"max_steps": 1, "save_strategy": "no", "gradient_checkpointing": has_checkpointing}
+        | ({"eval_strategy": "steps", "save_strategy": "steps", "save_steps": 1} if evaluates else {}),
     }
     return Recipe.model_validate(recipe.model_dump() | changed)
 
 
 def made_up(tokenizer: Any, number: int, *, is_fair: bool) -> PreferencePair:
-    """A pair of the request of that number, in the toy's words: there are two, 0 and 1."""
+    """A pair of the request of that number, in the toy's words: of 0 and 1, and one more that it has no word for."""
     prompt = (Message(role="user", content=f"Trial {number}"),)
     favoured, neglected, unmoved = (1.0, 0.0, 0.0, 1.0), (0.0, 1.0, 1.0, 0.0), (0.0,) * 4
     fairness = PairFairness(

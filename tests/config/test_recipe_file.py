@@ -370,7 +370,7 @@ def test_null_of_a_key_that_nobody_knows_is_refused(recipe):
     ("overrides", "said"),
     [
         (["ignore_data_skip=true"], "trainer.ignore_data_skip True would continue an interrupted training"),
-        (["save_strategy=best"], "trainer.save_strategy 'best' would save no checkpoint"),
+        (["save_strategy=best"], "trainer.save_strategy 'best' would save the best step alone"),
         (["torch_compile=true"], "Dynamo gives up after eight of them: leave it out, or write train.trainer: pairwise"),
         (["torch_compile_mode=default"], "trainer.torch_compile_mode has no effect"),
         (["neftune_noise_alpha=5"], "trainer.neftune_noise_alpha scales its noise by the length of a row"),
@@ -381,6 +381,8 @@ def test_null_of_a_key_that_nobody_knows_is_refused(recipe):
         (["logging_strategy=epoch", "logging_steps=5"], "logging_steps has no effect with logging_strategy epoch"),
         (["save_strategy=epoch", "save_steps=5"], "save_steps has no effect with save_strategy epoch"),
         (["save_strategy='no'", "save_total_limit=1"], "save_total_limit has no effect with save_strategy no"),
+        (["eval_steps=5"], "eval_steps has no effect with eval_strategy no: leave it out, or write eval_strategy: steps"),
+        (["metric_for_best_model=loss"], "metric_for_best_model has no effect with load_best_model_at_end False"),
         (["lr_scheduler_type=constant", "warmup_steps=5"], "or write lr_scheduler_type: constant_with_warmup"),
     ],
 )  # fmt: skip

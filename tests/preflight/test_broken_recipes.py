@@ -608,6 +608,9 @@ def test_a_learning_rate_that_is_a_text(trained):
     assert "key 'trainer.learning_rate': needs a number" in broken(trained, trainer={"learning_rate": "5e-6 "})
 
 
+EVALUATED = {"eval_strategy": "epoch", "save_strategy": "epoch", "load_best_model_at_end": True}
+
+
 @pytest.mark.usefixtures("fresh_accelerate")
 @pytest.mark.parametrize(
     ("keys", "said"),
@@ -619,9 +622,11 @@ def test_a_learning_rate_that_is_a_text(trained):
         ({"f_divergence_type": "foo"}, "Unknown f_divergence_type: foo"),
         ({"log_level": "loud"}, "KeyError: 'loud'"),
         ({"beta": 0.0}, "the first loss is"),
+        ({**EVALUATED, "metric_for_best_model": "eval_los"}, "eval_los"),
     ],
 )
 def test_what_only_the_first_step_of_a_training_would_show(trained, keys, said):
+    trained["train"] |= {"eval_pairs": 0.5} if "eval_strategy" in keys else {}
     found = broken(trained, trainer=keys)
     assert found.startswith("section 'trainer': a training of one step with it ends so: ")
     assert said in found
@@ -648,6 +653,11 @@ def test_what_only_the_first_step_of_a_training_would_show(trained, keys, said):
             "train": {"trainer": "pairwise"},
             "trainer": {"neftune_noise_alpha": 5.0, "train_sampling_strategy": "group_by_length"},
         },
+        {"train": {"eval_pairs": 0.2}, "trainer": EVALUATED},
+        {
+            "train": {"eval_pairs": 0.2, "trainer": "pairwise"},
+            "trainer": {"eval_strategy": "steps", "lr_scheduler_type": "reduce_lr_on_plateau", "eval_delay": 20},
+        },
         {"lora": {"target_modules": "all-linear", "lora_dropout": 0.1}, "trainer": {"disable_dropout": False}},
         pytest.param(
             {
@@ -669,7 +679,7 @@ def test_sound_trainings_are_not_refused_by_their_first_step(trained, sections):
 
 
 def test_no_request_at_a_time(trained):
-    said = "key 'trainer.per_device_train_batch_size': needs a whole number of at least 1, got 0"
+    said = "key 'trainer.per_device_train_batch_size': needs a whole number of at least 1, or auto, got 0"
     assert broken(trained, trainer={"per_device_train_batch_size": 0}) == said
 
 

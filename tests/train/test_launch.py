@@ -133,6 +133,21 @@ def test_processes_that_accelerate_leaves_to_mpirun_are_refused(tmp_path: Path) 
     assert n_processes(TrainSection(), config) == 2
 
 
+@pytest.mark.parametrize("kind", ["cp", "sp", "tp"])
+def test_a_configuration_that_splits_sequences_or_layers_is_refused(kind: str, tmp_path: Path) -> None:
+    config = tmp_path / "split.yaml"
+    sizes = {f"parallelism_config_{each}_size": 1 for each in ("cp", "sp", "tp", "dp_shard")}
+    config.write_text(json.dumps({"distributed_type": "FSDP", "num_processes": 2, "parallelism_config": sizes}))
+    assert n_processes(TrainSection(), config) == 2
+    values = {"distributed_type": "FSDP", "parallelism_config": sizes | {f"parallelism_config_{kind}_size": 2}}
+    config.write_text(json.dumps(values))
+    said = (
+        rf"'train.accelerate_config': .*split.yaml: parallelism_config_{kind}_size 2: no sequence is split over devices"
+    )
+    with pytest.raises(RecipeError, match=said):
+        n_processes(TrainSection(), config)
+
+
 def test_srun_hands_over_the_cores_of_the_job() -> None:
     command = srun("python", 2, ["-m", "x"], {"SLURM_CPUS_PER_TASK": "8"})
     assert {"--nodes=2", "--ntasks=2", "--cpus-per-task=8", "--export=ALL"} < set(command)

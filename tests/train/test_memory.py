@@ -11,6 +11,7 @@ transformers = pytest.importorskip("transformers")
 pytest.importorskip("trl")
 
 from evenhand.config import LoraSection  # noqa: E402
+from evenhand.config.recipe_file import load_recipe  # noqa: E402
 from evenhand.models.sizes import Sizes, meta_model, sizes_of  # noqa: E402
 from evenhand.train.attention import use_masks, use_packed_attention  # noqa: E402
 from evenhand.train.memory import (  # noqa: E402
@@ -21,7 +22,9 @@ from evenhand.train.memory import (  # noqa: E402
     activation_bytes,
     fill_pass,
     logits_bytes,
+    longest_sequence,
     shares,
+    train_memory,
     trainable,
     with_adapter,
 )
@@ -105,6 +108,22 @@ def test_two_and_three_layers_tell_what_all_six_take(folder, checkpointing, monk
     told = activation_bytes(partial(adapted, folder), Pass((512,), 0), checkpointing=checkpointing)
     monkeypatch.setattr("evenhand.train.memory.RUN", (6, 6))
     assert told == activation_bytes(partial(adapted, folder), Pass((512,), 0), checkpointing=checkpointing)
+
+
+@pytest.mark.parametrize("has_masks", [False, True])
+def test_the_longest_sequence_fills_what_there_is(folder, has_masks):
+    recipe = load_recipe("quickstart", [f"model.name={folder}", "model.dtype=bfloat16", "lora.r=4"])
+    largest = Pass((600,), 60, has_masks)
+    (memory,) = train_memory(recipe, ("one GPU", 1), largest, has_copy=False)
+    others = memory.weights + memory.adapter + memory.logits
+    n_bytes = 8 * memory.activations["checkpointing"]
+    n_tokens = longest_sequence(recipe, memory, largest, others + n_bytes)
+    again = activation_bytes(partial(adapted, folder, "bfloat16"), Pass((n_tokens,), 1, has_masks), checkpointing=True)
+    assert 600 < n_tokens <= 8 * 600 * 1.05
+    assert again == pytest.approx(n_bytes, rel=0.05)
+    # as long as the model reads, and none where the weights do not fit
+    assert longest_sequence(recipe, memory, largest, others + 1000 * n_bytes) == SHAPE["max_position_embeddings"]
+    assert longest_sequence(recipe, memory, largest, memory.weights) == 0
 
 
 def test_checkpointing_keeps_each_layers_input_and_one_layer(folder):

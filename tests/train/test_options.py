@@ -154,13 +154,24 @@ def test_an_accumulation_of_null_is_left_to_the_global_batch(open_round: OpenRou
     assert accumulation(open_round(train={"global_batch_size": 16}, trainer=trainer).recipe, 2) == 4
 
 
-@pytest.mark.parametrize("size", [0, -2, 1.5, "2", True])
+@pytest.mark.parametrize("size", [0, -2, 1.5, "2", True, "atuo"])
 def test_nothing_at_a_time_is_refused(open_round: OpenRound, size: object) -> None:
-    said = rf"^key 'trainer.per_device_train_batch_size': needs a whole number of at least 1, got {size!r}$"
+    said = rf"^key 'trainer.per_device_train_batch_size': needs a whole number of at least 1, or auto, got {size!r}$"
     with pytest.raises(RecipeError, match=said):
         accumulation(open_round(trainer={"per_device_train_batch_size": size}).recipe, 1)
     with pytest.raises(RecipeError, match=r"key 'trainer.gradient_accumulation_steps': needs a whole number"):
         accumulation(open_round(trainer={"gradient_accumulation_steps": size}).recipe, 1)
+
+
+def test_a_launch_that_splits_sequences_is_refused(open_round: OpenRound, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As `accelerate launch` by hand hands on its configuration."""
+    monkeypatch.setenv("PARALLELISM_CONFIG_CP_SIZE", "1")
+    trainer_config(open_round().recipe, "round-00", 1, Path("checkpoints"))
+    monkeypatch.setenv("PARALLELISM_CONFIG_CP_SIZE", "4")
+    with pytest.raises(
+        RecipeError, match="accelerate launch`: PARALLELISM_CONFIG_CP_SIZE 4: no sequence is split over"
+    ):
+        trainer_config(open_round().recipe, "round-00", 1, Path("checkpoints"))
 
 
 def global_batch(open_round: OpenRound, size: int) -> Recipe:

@@ -241,8 +241,12 @@ def test_what_a_packed_sequence_cannot_have_is_refused_in_words(
         trl_script.open_trainer(SharedPrefixDPOTrainer, tiny_model, tmp_path, **options)
 
 
-def test_further_arguments_that_cannot_be_had_are_refused(tiny_model: Path) -> None:
+def test_further_arguments_that_cannot_be_had_are_refused(tiny_model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = datasets.Dataset.from_list(trl_script.make_pairs("turns explicit"))
+    with monkeypatch.context() as launched:
+        launched.setenv("PARALLELISM_CONFIG_CP_SIZE", "2")
+        with pytest.raises(RecipeError, match="accelerate launch`: PARALLELISM_CONFIG_CP_SIZE 2: no sequence is split"):
+            SharedPrefixDPOTrainer(str(tiny_model), train_dataset=rows)
     with pytest.raises(RecipeError, match="compute_metrics: packed sequences make no logits"):
         SharedPrefixDPOTrainer(str(tiny_model), train_dataset=rows, compute_metrics=len)
     with pytest.raises(RecipeError, match="data_collator: pairs are packed, and DefaultDataCollator would not"):

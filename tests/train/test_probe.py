@@ -1,5 +1,6 @@
 """Which kinds of models train with a shared prefix: what passes is exact by another way of looking, gradients included."""
 
+import contextlib
 import json
 from pathlib import Path
 from typing import Any
@@ -9,15 +10,17 @@ import pytest
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 pytest.importorskip("trl")
+from leaking_models import LEAKS, leaking  # noqa: E402
 from packed_models import LAYOUT, SIZES, sequences  # noqa: E402
 
 from evenhand.benchmarks.families import QUICK, SETTINGS, main, probes  # noqa: E402
+from evenhand.errors import RecipeError  # noqa: E402
 from evenhand.models.sizes import parameters  # noqa: E402
 from evenhand.models.small_copy import small_copy  # noqa: E402
 from evenhand.train import probe as probing  # noqa: E402
-from evenhand.train.attention import use_masks  # noqa: E402
+from evenhand.train.attention import use_masks, use_packed_attention  # noqa: E402
 from evenhand.train.packed_attention import masked  # noqa: E402
-from evenhand.train.probe import probe  # noqa: E402
+from evenhand.train.probe import probe, refuse_stock  # noqa: E402
 
 ALL = tuple(transformers.models.auto.modeling_auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES)
 EXACT = (
@@ -204,3 +207,46 @@ def test_benchmark_tries_some_of_each_kind(tmp_path: Path) -> None:
     assert [row["type"] for row in exact] == ["llama", "smollm3", "gemma3_text", "mixtral"]
     assert {row["type"]: row["because"] for row in refused}.keys() == {"gpt_oss", "lfm2", "bert", "falcon"}
     assert absent == []
+
+
+@pytest.mark.parametrize("leak", LEAKS)
+def test_models_that_leak_in_a_way_of_their_own_are_refused(leak: str) -> None:
+    assert probe(leaking(leak)).refusal
+
+
+def test_settings_of_the_process_do_not_reach_the_copy(monkeypatch: pytest.MonkeyPatch) -> None:
+    from transformers.integrations import deepspeed
+
+    monkeypatch.setattr(probing, "_SEEN", {})
+    model = transformers.AutoModelForCausalLM.from_config(transformers.Olmo2Config(**SIZES))
+    # as DeepSpeed's configuration, which transformers holds weakly
+    zero3 = type("ZeRO3", (), {"is_zero3": lambda _self: True, "config": {}})()
+    monkeypatch.setattr(deepspeed, "_hf_deepspeed_config_weak_ref", None)
+    deepspeed.set_hf_deepspeed_config(zero3)
+    with torch.device("meta"), torch.autocast("cpu", dtype=torch.bfloat16):
+        seen = probe(model)
+        assert torch.empty(1).device.type == "meta"
+    assert seen.refusal is None
+    assert deepspeed.is_deepspeed_zero3_enabled()
+
+
+def test_chances_of_a_training_decide_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(probing, "_SEEN", {})
+    config = transformers.LlamaConfig(**SIZES, attention_dropout=0.3)
+    assert probe(transformers.AutoModelForCausalLM.from_config(config)).refusal is None
+
+
+@pytest.mark.parametrize(("kind", "has_stock"), [("lfm2", True), ("bert", False), ("modernbert-decoder", False)])
+def test_stock_trl_is_named_where_it_has_the_model_s_log_probabilities(kind: str, has_stock: bool) -> None:
+    config = transformers.CONFIG_MAPPING[kind](**SETTINGS.get(kind, {}))
+    with torch.device("meta"):
+        model = transformers.AutoModelForCausalLM.from_config(config)
+    with pytest.raises(RecipeError, match="take another model") as refused:
+        use_packed_attention(model, "sdpa")
+    assert ("train.trainer: pairwise" in str(refused.value)) == has_stock
+    with (
+        contextlib.nullcontext()
+        if has_stock
+        else pytest.raises(RecipeError, match=r"cannot be trained: .*; take another model")
+    ):
+        refuse_stock(model)

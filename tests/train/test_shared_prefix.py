@@ -361,18 +361,22 @@ def test_with_deepspeed_no_number_of_a_loss_is_rounded_to_the_models_type() -> N
 
 
 def test_seam_is_as_narrow_as_it_says() -> None:
+    from evenhand.train.best import BestAdapter
     from evenhand.train.shared_prefix import Packed, SharedPrefix
 
-    overridden = {name for name in {**vars(Packed), **vars(SharedPrefix)} if not name.startswith("__")}
+    every = {**vars(Packed), **vars(BestAdapter), **vars(SharedPrefix)}
+    overridden = {name for name in every if not name.startswith("__")}
     assert overridden == {
         "_use_packed_forward", "_prepare_dataset", "_set_signature_columns_if_needed", "_precompute_ref_logps",
         "_refuse_passes_in_a_row", "_is_zero3", "_get_train_sampler", "_get_num_items_in_batch", "compute_loss", "_compute_loss",
         "training_step", "floating_point_ops", "_fair_loss", "_prepare_for_training", "_is_spread",
-        "_with_reference_logps", "_counts", "_add_packed_forward",
+        "_with_reference_logps", "_share", "_add_packed_forward", "_get_eval_sampler", "_sampler", "evaluation_loop",
+        "prediction_step", "_load_best_model",
     }  # fmt: skip
     own = {
         "_add_packed_forward",
-        "_counts",
+        "_share",
+        "_sampler",
         "_use_packed_forward",
         "_refuse_passes_in_a_row",
         "_is_zero3",
