@@ -1,9 +1,12 @@
-"""One file of finished runs, to be carried elsewhere: every run in it is accepted by `evenhand run verify`.
+"""One file of runs, to be carried elsewhere, where `evenhand run verify` holds the finished ones to their cards.
+
+    python -m evenhand.benchmarks.bundle FOLDER
 
 What several runs have in common stands once, as hard links; checkpoints, and what a changed recipe has superseded, are left out.
 """
 
 import gzip
+import sys
 import tarfile
 from pathlib import Path
 
@@ -12,17 +15,14 @@ from ..storage import sha256_of
 LEFT_OUT = frozenset(("checkpoints", "superseded", ".lock"))
 
 
-def write_bundle(folder: Path, target: Path) -> str:
-    """Put a folder with runs into a compressed tar archive; the archive's SHA-256. Equal files give equal bytes.
-
-    Args:
-        folder: of the runs; the archive has its name at the top.
-        target: file that the archive replaces.
+def write_bundle(folder: Path) -> tuple[Path, str]:
+    """Put a folder with runs into FOLDER.tar.gz beside it; that and its SHA-256. Equal files give equal bytes.
 
     Raises:
         OSError: a file cannot be read or written.
     """
     name_by_digest: dict[str, str] = {}
+    target = folder.with_name(folder.name + ".tar.gz")
     unfinished = target.with_name(target.name + ".part")
     with (
         unfinished.open("wb") as file,
@@ -34,7 +34,7 @@ def write_bundle(folder: Path, target: Path) -> str:
             if LEFT_OUT.isdisjoint(inside.parts):
                 _add(archive, path, (folder.name / inside).as_posix(), name_by_digest)
     unfinished.replace(target)
-    return sha256_of(target)
+    return target, sha256_of(target)
 
 
 def _add(archive: tarfile.TarFile, path: Path, name: str, name_by_digest: dict[str, str]) -> None:
@@ -47,3 +47,7 @@ def _add(archive: tarfile.TarFile, path: Path, name: str, name_by_digest: dict[s
     entry.size = path.stat().st_size
     with path.open("rb") as content:
         archive.addfile(entry, content)
+
+
+if __name__ == "__main__":
+    print("bundle: {}, SHA-256 {}".format(*write_bundle(Path(sys.argv[1]))))

@@ -192,9 +192,7 @@ def _by_seed(setting: Setting) -> list[Path]:
 
 def bundle_model(setting: Setting) -> None:
     """Write the runs of the part `model` into one file."""
-    target = setting.out / "model.tar.gz"
-    sha256 = write_bundle(setting.out / "model", target)
-    print(f"bundle: {target}, SHA-256 {sha256}")
+    print("bundle: {}, SHA-256 {}".format(*write_bundle(setting.out / "model")))
 
 
 def _twice(setting: Setting) -> list[Command]:

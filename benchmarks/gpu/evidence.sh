@@ -52,7 +52,9 @@ if [ "$limit" != 0 ]; then
 fi
 beside "${command[@]}" || code=$?
 [ "$code" != 124 ] || echo "stopped at its limit of $limit s; the same command continues" >&2
-if [ -e "$output/evidence/model.tar.gz" ]; then
-    "$root/benchmarks/gpu/pieces.sh" split "$output/evidence/model.tar.gz" "$output/back" 15
+model=$output/evidence/model
+# of a run that was stopped what there is: the machine may not be had again
+if [ -d "$model" ] && { [ "$code" = 0 ] || "$python" -m evenhand.benchmarks.bundle "$model"; }; then
+    "$root/benchmarks/gpu/pieces.sh" split "$model.tar.gz" "$output/back" 15
 fi
 exit "$code"
