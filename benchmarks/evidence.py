@@ -61,7 +61,7 @@ QWEN = (
 # what --tiny changes: texts without a package, judges without a model, answers of a few words, two steps
 TINY = (
     "model={name: embedded:smollm2-135m-instruct, dtype: float32}",
-    "corpus={path: sample, attribute: stance, train: {split: train, limit: 3}, test: {split: test, limit: 3}}",
+    "corpus={path: sample, attribute: stance, train: {split: train, limit: 2}, test: {split: test, limit: 2}}",
     "generate.backend=transformers",
     *(f"generate.plans.{name}.max_tokens=16" for name in ("nucleus", "top_k", "hybrid")),
     "judges.alignment={kind: rouge, type: rouge2, measure: precision}",

@@ -29,6 +29,7 @@ while [ $# -gt 0 ]; do
     esac
     shift 2
 done
+case $limit in *[!0-9]*) echo "error: --limit is a whole number of seconds, got '$limit'" >&2; exit 2 ;; esac
 begun=$SECONDS
 mkdir -p "$output"
 output=$(realpath "$output")

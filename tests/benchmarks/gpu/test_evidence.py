@@ -71,7 +71,7 @@ def test_evidence_that_lacks_a_piece_names_it_before_anything_else(pieces, tmp_p
     assert "piece-001; carry these again" in done.stderr
 
 
-@pytest.mark.parametrize("arguments", [("--limit",), ("--what", "1")])
+@pytest.mark.parametrize("arguments", [("--limit",), ("--what", "1"), ("--limit", "9m")])
 def test_evidence_with_wrong_options_says_what_there_is(tmp_path, arguments):
     done = run("evidence.sh", *arguments)
     assert done.returncode == 2
