@@ -102,7 +102,7 @@ def test_a_bundle_has_equal_files_once_and_the_same_bytes_each_time(tmp_path):
 def test_the_evidence_of_a_card_stops_goes_on_and_comes_back(tmp_path):
     out, back = tmp_path / "out", tmp_path / "back"
     command = ("evidence.sh", "--tiny", "--output", out)
-    stopped = run(*command, "--limit", 20, seconds=300)
+    stopped = run(*command, "--limit", 60, seconds=400)
     assert stopped.returncode == 124
     assert "the same command continues" in stopped.stderr
     assert (out / "back" / "SHA256SUMS").is_file(), "what there is comes back"
