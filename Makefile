@@ -103,8 +103,8 @@ bench: $(STAMP)  ## time shared prompts against the usual ways, and try orders o
 	$(BIN)/python -m evenhand.benchmarks.fairness
 	$(BIN)/python -m evenhand.benchmarks.size
 
-evidence: $(STAMP)  ## the claim on real models and real data, after make models data; PART=films runs one part, POLISUM=FOLDER has PoliSum's files
-	$(BIN)/python -m evenhand.benchmarks.evidence $(foreach part,$(PART),--part $(part)) $(if $(POLISUM),--polisum $(POLISUM))
+evidence: $(STAMP)  ## the claim on real models and real data, after make models data; PART=films runs one part, POLISUM=FOLDER has PoliSum's files, MODEL=NAME needs a card
+	$(BIN)/python -m evenhand.benchmarks.evidence $(foreach part,$(or $(PART),$(if $(MODEL),model)),--part $(part)) $(if $(POLISUM),--polisum $(POLISUM)) $(if $(MODEL),--model $(MODEL))
 
 check: $(STAMP)  ## lint, format and types
 	$(BIN)/ruff check .

@@ -241,6 +241,11 @@ class Sampling(Record):
     # most tokens of an answer
     max_tokens: int = Field(default=128, ge=1)
 
+    @property
+    def looks_back(self) -> bool:
+        """Whether a token depends on those that are there already by more than the model."""
+        return self.repetition_penalty != 1 or self.no_repeat_ngram_size > 0
+
 
 class Thinned(Record):
     """What a prompt lacked of its request's documents."""

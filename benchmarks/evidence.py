@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from importlib.util import find_spec
 from pathlib import Path
 from time import perf_counter
 
@@ -29,8 +30,10 @@ from ..plugins.polisum.importer import import_polisum
 from ..records import DocumentSet
 from ..runfolder.processes import last_lines, run_child, share_processor
 from ..storage import sha256_of, write_json, write_jsonl
+from .bundle import write_bundle
 from .evidence_page import Done, Twice, page, read_done
 from .loop import fresh_cache
+from .programs import end_when_stopped
 from .report import git_commit, machine
 
 # document sets of a comparison that nothing is trained on, and those that are trained on
@@ -55,6 +58,22 @@ QWEN = (
     "backend: {backend: vllm, max_model_len: 4096}}",
     "evaluation.judges=[mpnet_coverage, mpnet_support, rouge1_recall, rouge1_precision, llm_coverage]",
 )
+# what --tiny changes: texts without a package, judges without a model, answers of a few words, two steps
+TINY = (
+    "model={name: embedded:smollm2-135m-instruct, dtype: float32}",
+    "corpus={path: sample, attribute: stance, train: {split: train, limit: 2}, test: {split: test, limit: 2}}",
+    "generate.backend=transformers",
+    *(f"generate.plans.{name}.max_tokens=16" for name in ("nucleus", "top_k", "hybrid")),
+    "judges.alignment={kind: rouge, type: rougeL, measure: precision}",
+    "judges.coverage={kind: rouge, type: rougeL, measure: recall}",
+    *(f"judges.{name}=null" for name in ("mpnet_coverage", "mpnet_support", "opposing")),
+    "evaluation.judges=[rouge1_recall, rouge1_precision]",
+    "evaluation.resamples=200",
+    "pairs={mode: best_k, k: 3, least_margin: 0}",
+    "train.accelerate_config=cpu",
+    "trainer.max_steps=2",
+)
+SEEDS = (1, 2, 3)
 
 Command = tuple[str, ...]
 
@@ -66,6 +85,9 @@ class Setting:
     out: Path
     # folder of the authors' files; None without them
     polisum: Path | None = None
+    # of the part `model`; None leaves its recipe's
+    model: str | None = None
+    is_tiny: bool = False
 
     @property
     def articles(self) -> Command:
@@ -90,7 +112,7 @@ class Part:
     """Some commands that answer one question."""
 
     question: str
-    # on two cores that do nothing else, about
+    # on two cores that do nothing else, or on a card, about
     minutes: int
     commands: Callable[[Setting], Sequence[Command]]
     # folders that they leave their results in
@@ -148,6 +170,31 @@ def _qwen(setting: Setting) -> list[Command]:
     return [_compare(("zero-shot", "rerank", "dpo"), "1,3,9", setting.out / "qwen", (*keys, *QWEN))]
 
 
+def _model(setting: Setting) -> list[Command]:
+    without_vllm = () if find_spec("vllm") else ("generate.backend=transformers",)
+    keys = [*setting.calibration, *(TINY if setting.is_tiny else without_vllm)]
+    if setting.model:
+        keys.append(f"model.name={setting.model}")
+    commands = []
+    for folder in _by_seed(setting):
+        seeded = (*keys, f"seed={folder.name.removeprefix('seed-')}")
+        compared = _compare(("model-greedy", "model"), "1,9", folder, seeded)
+        run = folder / "runs" / "model-rounds-2"
+        cards = (("run", "card", str(run)), ("run", "verify", str(run / "cards" / "model.md")))
+        commands += [(*compared, "--over", "rounds=0,2"), *cards]
+    return commands
+
+
+def _by_seed(setting: Setting) -> list[Path]:
+    """Folders of the part `model`."""
+    return [setting.out / "model" / f"seed-{seed}" for seed in (SEEDS[:1] if setting.is_tiny else SEEDS)]
+
+
+def bundle_model(setting: Setting) -> None:
+    """Write the runs of the part `model` into one file."""
+    print("bundle: {}, SHA-256 {}".format(*write_bundle(setting.out / "model")))
+
+
 def _twice(setting: Setting) -> list[Command]:
     return [
         ("loop", recipe("twice"), "--set", f"output={setting.out / 'twice' / name}") for name in ("first", "second")
@@ -189,6 +236,10 @@ PARTS = {
         "Which method is better at equal budgets, on PoliSum's development topics?", 60, _polisum, ("polisum",)
     ),
     "qwen": Part("What do reranking and training give a larger writer, by a larger judge, too?", 140, _qwen, ("qwen",)),
+    "model": Part(
+        "What do reranking and two rounds of training give a model of real size, on a card?",
+        25, _model, tuple(f"model/seed-{seed}" for seed in SEEDS), bundle_model,
+    ),
 }  # fmt: skip
 
 
@@ -289,14 +340,20 @@ def main(argv: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("--part", action="append", choices=PARTS, help="repeatable; default: all")
     parser.add_argument("--polisum", type=Path, metavar="FOLDER", help="of PoliSum's development files")
+    parser.add_argument("--model", metavar="NAME", help="name or folder of the part model's; default: its recipe's")
+    parser.add_argument(
+        "--tiny", action="store_true", help="the part model on the CPU, of a few texts and with a small model"
+    )
     parser.add_argument("--out", type=Path, default=Path("runs/evidence"), metavar="FOLDER", help="(%(default)s)")
     given = parser.parse_args(argv)
     missing = [name for name in FILES if given.polisum and not (given.polisum / name).is_file()]
     if missing:
         parser.error(f"--polisum {given.polisum}: has no {', '.join(missing)}")
     share_processor()
+    # a part that is stopped ends what it has started
+    end_when_stopped()
     try:
-        code = run(given.part or list(PARTS), Setting(given.out, given.polisum))
+        code = run(given.part or list(PARTS), Setting(given.out, given.polisum, given.model, given.tiny))
     except (EvenhandError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         code = error.exit_code if isinstance(error, EvenhandError) else 1

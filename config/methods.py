@@ -26,7 +26,7 @@ class Plan(Sampling):
                 f"temperature 0 is greedy and gives {self.candidates} equal candidates; "
                 "write candidates: 1 or a temperature above 0"
             )
-        if self.include_prompt and self.repetition_penalty == 1 and not self.no_repeat_ngram_size:
+        if self.include_prompt and not self.looks_back:
             raise ValueError(
                 "include_prompt says what repetition_penalty and no_repeat_ngram_size look at, and neither is set; "
                 "set one, or leave include_prompt out"

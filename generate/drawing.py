@@ -8,8 +8,9 @@ The ban is the rule of transformers' `no_repeat_ngram_size`, kept up token by to
 step.
 """
 
+from array import array
 from collections import defaultdict, deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import torch
@@ -47,6 +48,53 @@ class NGramBan:
         return list(self._completed.get(tuple(self._last), ()))
 
 
+class UsedTokens:
+    """The tokens that a row has used, as its penalty and its ban look at them.
+
+    Args:
+        penalty: repetition penalty, above 0; 1 lowers nothing.
+        ngram_size: tokens of the n-grams that may not come twice; 0 bans none.
+        tokens: what the row has at first.
+    """
+
+    def __init__(self, penalty: float, ngram_size: int, tokens: Sequence[int] = ()) -> None:
+        self.penalty = penalty
+        # a token that is generated twice stands in them twice, which does no harm
+        self.lowered = array("q", set(tokens) if penalty != 1 else ())
+        self.ban = NGramBan(ngram_size, tokens) if ngram_size else None
+
+    def take(self, tokens: Sequence[int]) -> None:
+        """Add tokens at the end."""
+        if self.penalty != 1:
+            self.lowered.extend(tokens)
+        if self.ban is not None:
+            self.ban.take(tokens)
+
+
+def lower_used(logits: torch.Tensor, used: Mapping[int, UsedTokens]) -> None:
+    """Apply the penalties of all rows and then their bans, in place; only used tokens are looked at and not the whole vocabulary.
+
+    A penalty divides positive logits and multiplies negative ones.
+    Source: Keskar et al. 2019 (arXiv:1909.05858), section 4.1, in the form used by transformers.
+
+    Args:
+        logits: (rows, vocabulary).
+        used: of each row that has a penalty or a ban.
+    """
+    counts = [len(row.lowered) for row in used.values()]
+    if any(counts):
+        index = np.stack([np.repeat(list(used), counts), np.concatenate([row.lowered for row in used.values()])])
+        rows, tokens = torch.from_numpy(index).to(logits.device)
+        penalties = np.repeat([row.penalty for row in used.values()], counts)
+        factor = torch.from_numpy(penalties).to(logits.device, logits.dtype)
+        values = logits[rows, tokens]
+        logits[rows, tokens] = torch.where(values > 0, values / factor, values * factor)
+    banned = [(row, token) for row, each in used.items() if each.ban is not None for token in each.ban.banned()]
+    if banned:
+        rows, tokens = torch.tensor(banned, device=logits.device).unbind(dim=1)
+        logits[rows, tokens] = float("-inf")
+
+
 # likeliest tokens that are looked at first
 FIRST_LOOK = 512
 
@@ -72,19 +120,16 @@ class Rows:
         self._choice_ids = list(choice_ids)
         self._step = 0
         sampling = [ask.sampling for ask in asks]
-        penalties = [1.0 if ask.choices else ask.sampling.repetition_penalty for ask in asks]
-        columns = [[s.temperature, s.min_p, s.top_k, s.top_p, p] for s, p in zip(sampling, penalties, strict=True)]
-        self._parameters = torch.tensor(columns, dtype=torch.float64, device=device)  # (rows, 5)
+        columns = [[s.temperature, s.min_p, s.top_k, s.top_p] for s in sampling]
+        self._parameters = torch.tensor(columns, dtype=torch.float64, device=device)  # (rows, 4)
         longest = max(1 if ask.choices else ask.sampling.max_tokens for ask in asks)
         numbers = [random_numbers(ask.seed, longest) for ask in asks]
         self._numbers = torch.tensor(numbers, dtype=torch.float64, device=device)  # (rows, steps)
-        self._prompts = [prompt if s.include_prompt else () for prompt, s in zip(prompts, sampling, strict=True)]
-        # the tokens that a row's penalty looks at, (rows, vocabulary); made when some row has one
-        self._seen: torch.Tensor | None = None
-        self._bans = [
-            NGramBan(s.no_repeat_ngram_size, prompt) if s.no_repeat_ngram_size and not ask.choices else None
-            for ask, s, prompt in zip(asks, sampling, self._prompts, strict=True)
-        ]
+        self._used = {
+            row: UsedTokens(s.repetition_penalty, s.no_repeat_ngram_size, prompt if s.include_prompt else ())
+            for row, (ask, s, prompt) in enumerate(zip(asks, sampling, prompts, strict=True))
+            if s.looks_back and not ask.choices
+        }
 
     def draw(self, logits: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """The next token of each row and its log-probability under the model; logits and results on the rows' device.
@@ -97,36 +142,20 @@ class Rows:
         """
         mass = logits.logsumexp(dim=-1)
         refuse_no_numbers(bool(mass.isfinite().all()))
-        temperature, min_p, top_k, top_p, penalty = self._parameters.unbind(dim=1)
+        temperature, min_p, top_k, top_p = self._parameters.unbind(dim=1)
         wanted = logits
-        if (penalty != 1).any():
-            if self._seen is None:
-                self._seen = torch.zeros_like(logits, dtype=torch.bool)
-                for row, prompt in enumerate(self._prompts):
-                    self._seen[row, list(prompt)] = True
-            wanted = penalised(logits, self._seen, penalty)
-        wanted = self._without_banned(wanted)
+        if self._used:
+            wanted = logits.clone()
+            lower_used(wanted, self._used)
         if self._step == 0 and any(self._choice_ids):
             wanted = self._choices_only(wanted)
         tokens = draw_tokens(wanted, self._numbers[:, self._step], temperature, (min_p, top_k, top_p))
-        if self._seen is not None:
-            self._seen.scatter_(1, tokens[:, None], True)
-        for row, ban in enumerate(self._bans):
-            if ban is not None:
-                ban.take([int(tokens[row])])
+        if self._used:
+            ids = tokens.tolist()
+            for row, used in self._used.items():
+                used.take([ids[row]])
         self._step += 1
         return tokens, logits.gather(1, tokens[:, None])[:, 0] - mass
-
-    def _without_banned(self, logits: torch.Tensor) -> torch.Tensor:
-        """Logits with every token ruled out that would complete an n-gram of its row a second time."""
-        banned = [(row, token) for row, ban in enumerate(self._bans) if ban is not None for token in ban.banned()]
-        if not banned:
-            return logits
-        rows, tokens = zip(*banned, strict=True)
-        return logits.index_put(
-            (torch.tensor(rows, device=logits.device), torch.tensor(tokens, device=logits.device)),
-            logits.new_tensor(float("-inf")),
-        )
 
     def _choices_only(self, logits: torch.Tensor) -> torch.Tensor:
         """Logits with everything ruled out that is not one of a row's choices; rows without choices as they are."""
@@ -151,28 +180,12 @@ class Rows:
         """Go on with these rows only."""
         chosen = torch.tensor(rows, device=self._parameters.device)
         self._parameters, self._numbers = self._parameters[chosen], self._numbers[chosen]
-        self._bans = [self._bans[row] for row in rows]
-        if self._seen is not None:
-            self._seen = self._seen[chosen]
+        self._used = {place: self._used[row] for place, row in enumerate(rows) if row in self._used}
 
 
 def random_numbers(seed: int, n: int) -> list[float]:
     """The first n numbers of a seed, each in [0, 1); more of them begin with fewer."""
     return [float(number) for number in np.random.default_rng(seed).random(n)]
-
-
-def penalised(logits: torch.Tensor, seen: torch.Tensor, penalty: torch.Tensor) -> torch.Tensor:
-    """Logits with those of seen tokens lowered: positive ones divided by the penalty, negative ones multiplied.
-
-    Source: Keskar et al. 2019 (arXiv:1909.05858), section 4.1, in the form used by transformers.
-
-    Args:
-        logits: (rows, vocabulary).
-        seen: the tokens that a row has already, of the same shape.
-        penalty: (rows,).
-    """
-    factor = penalty[:, None].to(logits.dtype)
-    return torch.where(seen, torch.where(logits > 0, logits / factor, logits * factor), logits)
 
 
 def draw_tokens(

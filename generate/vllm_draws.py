@@ -15,11 +15,11 @@ from typing import Any
 
 import torch
 from vllm.sampling_params import SamplingParams
-from vllm.v1.sample.logits_processor import AdapterLogitsProcessor, BatchUpdate, LogitsProcessor
+from vllm.v1.sample.logits_processor import BatchUpdate, LogitsProcessor
 from vllm.v1.sample.logits_processor.builtin import process_dict_updates
 
 from ..records import Sampling
-from .drawing import NGramBan, draw_tokens, penalised, random_numbers
+from .drawing import UsedTokens, draw_tokens, lower_used, random_numbers
 
 # key of SamplingParams.extra_args for seed, min-p, top-k and top-p of a draw
 DRAW = "evenhand_draw"
@@ -89,48 +89,48 @@ def _row(params: SamplingParams, _prompt: list[int] | None, output: list[int]) -
 
 def repetition_arguments(sampling: Sampling) -> dict[str, Any]:
     """Entries of SamplingParams.extra_args that ask for a sampling's penalty and ban; none where it has neither."""
-    if sampling.repetition_penalty == 1 and not sampling.no_repeat_ngram_size:
+    if not sampling.looks_back:
         return {}
     return {REPETITION: [sampling.repetition_penalty, sampling.no_repeat_ngram_size, sampling.include_prompt]}
 
 
-class Repetition(AdapterLogitsProcessor):
+class Repetition(LogitsProcessor):
     """Lowers and rules out tokens of requests whose sampling parameters ask for it."""
+
+    def __init__(self, vllm_config: Any, device: torch.device, is_pin_memory: bool) -> None:
+        self._rows: dict[int, RepetitionRow] = {}
 
     def is_argmax_invariant(self) -> bool:
         """Penalty and ban can change which token is the most likely one."""
         return False
 
-    def new_req_logits_processor(self, params: SamplingParams) -> Any:
-        """What one request asks for, None when it asks for nothing."""
-        wanted = (params.extra_args or {}).get(REPETITION)
-        return None if wanted is None else _Request(*wanted)
+    def update_state(self, batch_update: BatchUpdate | None) -> None:
+        """Follow requests that come, go and move."""
+        process_dict_updates(self._rows, batch_update, _repetition_row)
+
+    def apply(self, logits: torch.Tensor) -> torch.Tensor:
+        """The logits, (requests, vocabulary), changed where a request asks for it."""
+        for row in self._rows.values():
+            row.used.take(row.output[row.n_taken :])
+            row.n_taken = len(row.output)
+        lower_used(logits, {index: row.used for index, row in self._rows.items()})
+        return logits
 
 
-class _Request:
-    """Penalty and ban of one request; each of its tokens is looked at once."""
+@dataclass
+class RepetitionRow:
+    """A request that asks for a penalty or a ban."""
 
-    def __init__(self, penalty: float, ngram_size: int, include_prompt: bool) -> None:
-        self._penalty = torch.tensor([penalty])
-        self._ban = NGramBan(ngram_size) if ngram_size else None
-        self._include_prompt = include_prompt
-        # generated tokens that were looked at; None before the first step
-        self._n_taken: int | None = None
+    used: UsedTokens
+    # tokens generated so far; vLLM adds to it
+    output: list[int]
+    # those of them that were looked at
+    n_taken: int = 0
 
-    def __call__(self, prompt: list[int], generated: list[int], logits: torch.Tensor) -> torch.Tensor:
-        """The logits of the next token, (vocabulary,)."""
-        if self._n_taken is None:
-            self._seen = torch.zeros_like(logits, dtype=torch.bool)
-            self._take(prompt if self._include_prompt else [])
-            self._n_taken = 0
-        self._take(generated[self._n_taken :])
-        self._n_taken = len(generated)
-        found = penalised(logits[None], self._seen[None], self._penalty.to(logits.device))[0]
-        if self._ban is not None:
-            found[self._ban.banned()] = float("-inf")
-        return found
 
-    def _take(self, tokens: Sequence[int]) -> None:
-        self._seen[list(tokens)] = True
-        if self._ban is not None:
-            self._ban.take(tokens)
+def _repetition_row(params: SamplingParams, prompt: list[int] | None, output: list[int]) -> RepetitionRow | None:
+    wanted = (params.extra_args or {}).get(REPETITION)
+    if wanted is None:
+        return None
+    penalty, ngram_size, include_prompt = wanted
+    return RepetitionRow(UsedTokens(penalty, ngram_size, (prompt or ()) if include_prompt else ()), output)

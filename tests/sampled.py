@@ -18,6 +18,7 @@ class Left(NamedTuple):
 
 
 FILES = {
+    "benchmarks/gpu/test_evidence.py": Left((), "its own tests of pieces and bundle; a run that stops and goes on"),
     "benchmarks/gpu/test_run.py": Left((), "benchmarks/gpu/test_speed.py, test_kernels.py; parts as processes"),
     "benchmarks/test_evidence.py": Left((), "its own tests of parts and page; commands run one after another"),
     "benchmarks/test_fairness.py": Left((), "its own tests of equal results; the verb's tables"),

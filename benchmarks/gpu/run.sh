@@ -10,41 +10,21 @@
 # Needs torch, transformers and accelerate; reaches for no network, and takes the first card unless CUDA_VISIBLE_DEVICES names
 # another. $PYTHON is the interpreter (python3). Exits with 1 if a part failed or ran past its limit.
 set -euo pipefail
-root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-python=${PYTHON:-python3}
+. "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
 place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT
 arguments=()
 while [ $# -gt 0 ]; do
     if [ "$1" = --wheels ]; then
-        # one by one: a package that cannot be had leaves its parts "not here", and the others alone
-        for file in "$(realpath "$2")"/*.whl; do
-            "$python" -m pip install --disable-pip-version-check -q --no-index --no-deps --no-compile --upgrade --target "$place/site" "$file" ||
-                echo "cannot be used here: $file" >&2
-        done
-        # imported by twenty processes
-        "$python" -m compileall -q -j 0 "$place/site" || true
+        use_wheels "$2" "$place"
         shift 2
     else
         arguments+=("$1")
         shift
     fi
 done
-# the checkout's root is the package, whatever its folder is called
-ln -s "$root" "$place/evenhand"
-export PYTHONPATH="$place:$place/site${PYTHONPATH:+:$PYTHONPATH}"
-export CUDA_VISIBLE_DEVICES=${CUDA_VISIBLE_DEVICES:-0}
-# modules are compiled once: every training starts a process or two
-unset PYTHONDONTWRITEBYTECODE
-export HF_HUB_OFFLINE=1 HF_HUB_DISABLE_TELEMETRY=1 TOKENIZERS_PARALLELISM=false
-# beside this shell, which would not hear a signal before it ends; it then writes the summary of what there is
-"$python" -m evenhand.benchmarks.gpu.run ${arguments[@]+"${arguments[@]}"} &
-child=$!
-trap 'kill -TERM "$child" 2>/dev/null || true' TERM INT
+use_checkout "$place"
 code=0
-wait "$child" || code=$?
-while kill -0 "$child" 2>/dev/null; do
-    code=0
-    wait "$child" || code=$?
-done
+# a run that is stopped writes the summary of what there is
+beside "$python" -m evenhand.benchmarks.gpu.run ${arguments[@]+"${arguments[@]}"} || code=$?
 exit "$code"
