@@ -39,6 +39,7 @@ def warnings(
 ) -> Iterator[str]:
     """All warnings."""
     yield from _of_sets(corpus)
+    yield from _of_few_sets_at_all(measured, corpus, plan)
     yield from _of_few_sets(measured, plan)
     yield from _of_shares([measurement for measurement in measured if isinstance(measurement.family, ValueShares)])
     yield from _of_cuts(measured)
@@ -87,8 +88,6 @@ def _of_sets(corpus: AuditInput) -> Iterator[str]:
             )
     if corpus.n_not_drawn:
         yield f"{len(corpus.sets):,} sets were drawn; {corpus.n_not_drawn:,} others were left aside by --limit."
-    if few_note := too_few(len(corpus.sets), subject="What is said beyond these sets"):
-        yield few_note
     if len(set(corpus.declared)) > 1:
         yield (
             f"Sets declare different values of {corpus.attribute}; rows and SOF go by name, where the released code goes by "
@@ -98,6 +97,14 @@ def _of_sets(corpus: AuditInput) -> Iterator[str]:
     for value in corpus.values:
         if value not in values:
             yield f"No document has {corpus.attribute} {value!r}{did_you_mean(value, values)}"
+
+
+def _of_few_sets_at_all(measured: Sequence[Measured], corpus: AuditInput, plan: AuditPlan) -> Iterator[str]:
+    """That nothing is concluded of so few sets, but by families whose part of the page, made of examples, rests on something else."""
+    apart = dict.fromkeys(m.family.name for m in measured if plan.n_examples and MEASURES[m.family.name].page.part)
+    subject = f"All but {joined(list(apart))}" if apart else "What is said beyond these sets"
+    if few_note := too_few(len(corpus.sets), subject=subject):
+        yield few_note
 
 
 def _of_few_sets(measured: Sequence[Measured], plan: AuditPlan) -> Iterator[str]:
@@ -182,7 +189,10 @@ def _left_out(measured: Sequence[Measured]) -> Iterator[str]:
 
 
 def _of_small_groups(numbers: Sequence[AuditNumber], corpus: AuditInput, plan: AuditPlan) -> Iterator[str]:
-    """Values with too few scored sets, by family and system; systems with the same values are named together."""
+    """Values with too few scored sets, by family and system; systems with the same values are named together.
+
+    Of an audit with fewer sets than anything is concluded of, that is said already.
+    """
     small: dict[tuple[str, str], dict[str, bool]] = {}
     for number in numbers:
         if number.is_small and not number.kind.is_of_lists and number.side in _found_values(corpus):
@@ -196,6 +206,8 @@ def _of_small_groups(numbers: Sequence[AuditNumber], corpus: AuditInput, plan: A
     for (family, system), values in small.items():
         alike = f"; {spreads[family]} counts them like any other value" if family in spreads else ""
         for is_scored in (True, False):
+            if is_scored and too_few(len(corpus.sets)):
+                continue
             few_values = [v for v, has in values.items() if has == is_scored and (family, system, v) not in silent]
             names = _named([corpus.name_of(value) for value in few_values])
             message = (
