@@ -100,7 +100,7 @@ def _of_sets(corpus: AuditInput) -> Iterator[str]:
 
 
 def _of_few_sets_at_all(measured: Sequence[Measured], corpus: AuditInput, plan: AuditPlan) -> Iterator[str]:
-    """That nothing is concluded of so few sets, but by families whose part of the page, made of examples, rests on something else."""
+    """That nothing is concluded of so few sets, but by families with a part of the page, which is made of examples."""
     apart = dict.fromkeys(m.family.name for m in measured if plan.n_examples and MEASURES[m.family.name].page.part)
     subject = f"All but {joined(list(apart))}" if apart else "What is said beyond these sets"
     if few_note := too_few(len(corpus.sets), subject=subject):
