@@ -39,7 +39,14 @@ def warnings(
 ) -> Iterator[str]:
     """All warnings."""
     yield from _of_sets(corpus)
-    yield from _of_few_sets_at_all(measured, corpus, plan)
+    # families whose part of the page, made of examples, rests on something else than sets
+    families = dict.fromkeys(measurement.family.name for measurement in measured)
+    apart = [family for family in families if MEASURES[family].page.part] if plan.n_examples else []
+    few_note = too_few(
+        len(corpus.sets), subject=f"All but {joined(apart)}" if apart else "What is said beyond these sets"
+    )
+    if few_note:
+        yield few_note
     yield from _of_few_sets(measured, plan)
     yield from _of_shares([measurement for measurement in measured if isinstance(measurement.family, ValueShares)])
     yield from _of_cuts(measured)
@@ -56,7 +63,9 @@ def warnings(
     scored = {
         (measurement.family.name, measurement.system) for measurement in measured if measurement.figures.scored.any()
     }
-    yield from _of_small_groups([n for n in numbers if (n.family, n.system) in scored], corpus, plan)
+    # where no value can be in enough sets, and that is said of all but these families, it is not said of each
+    if not (apart and few_note):
+        yield from _of_small_groups([n for n in numbers if (n.family, n.system) in scored], corpus, plan)
 
 
 def _of_no_level(measured: Sequence[Measured]) -> Iterator[str]:
@@ -97,14 +106,6 @@ def _of_sets(corpus: AuditInput) -> Iterator[str]:
     for value in corpus.values:
         if value not in values:
             yield f"No document has {corpus.attribute} {value!r}{did_you_mean(value, values)}"
-
-
-def _of_few_sets_at_all(measured: Sequence[Measured], corpus: AuditInput, plan: AuditPlan) -> Iterator[str]:
-    """That nothing is concluded of so few sets, but by families with a part of the page, which is made of examples."""
-    apart = dict.fromkeys(m.family.name for m in measured if plan.n_examples and MEASURES[m.family.name].page.part)
-    subject = f"All but {joined(list(apart))}" if apart else "What is said beyond these sets"
-    if few_note := too_few(len(corpus.sets), subject=subject):
-        yield few_note
 
 
 def _of_few_sets(measured: Sequence[Measured], plan: AuditPlan) -> Iterator[str]:
@@ -189,10 +190,7 @@ def _left_out(measured: Sequence[Measured]) -> Iterator[str]:
 
 
 def _of_small_groups(numbers: Sequence[AuditNumber], corpus: AuditInput, plan: AuditPlan) -> Iterator[str]:
-    """Values with too few scored sets, by family and system; systems with the same values are named together.
-
-    Of an audit with fewer sets than anything is concluded of, that is said already.
-    """
+    """Values with too few scored sets, by family and system; systems with the same values are named together."""
     small: dict[tuple[str, str], dict[str, bool]] = {}
     for number in numbers:
         if number.is_small and not number.kind.is_of_lists and number.side in _found_values(corpus):
@@ -206,8 +204,6 @@ def _of_small_groups(numbers: Sequence[AuditNumber], corpus: AuditInput, plan: A
     for (family, system), values in small.items():
         alike = f"; {spreads[family]} counts them like any other value" if family in spreads else ""
         for is_scored in (True, False):
-            if is_scored and too_few(len(corpus.sets)):
-                continue
             few_values = [v for v, has in values.items() if has == is_scored and (family, system, v) not in silent]
             names = _named([corpus.name_of(value) for value in few_values])
             message = (
