@@ -73,14 +73,14 @@ def _lines(answers: Answers, file: str) -> Iterator[str]:
         yield "  backend: vllm  # or transformers, which is slower and needs no engine"
     yield "  plans: {nucleus: {temperature: 0.9, top_p: 0.9, candidates: 6, max_tokens: 128}}"
     yield "judges:"
-    yield "  support: {kind: alignment, chunks: sentence, direction: precision}  # whether its side says what it says"
-    yield "  coverage: {kind: alignment, chunks: sentence, direction: recall}  # how much of what its side says is there"
+    yield "  coverage: {kind: alignment, chunks: sentence, parts: claim, direction: recall}  # how much its side says is there"
     yield "  contract: {kind: contract}  # whether length and form are those that were asked for"
     yield "  rouge: {kind: rouge, type: rouge1, measure: recall}  # of the report alone, so that no reward grades itself"
-    yield "reward: {judges: [support, coverage, contract], combine: z_mean}"
+    yield "reward: {judges: [coverage, contract], combine: z_mean}"
     yield "evaluation: {judges: [rouge]}"
     yield f"rounds: {int(trains)}"
     if trains:
+        yield "pairs: {most_length_ratio: 1.25}  # coverage grows with length, which is not to be learnt"
         # few steps must do for a small model
         rate = "4.0e-4" if is_small else "1.0e-5"
         yield "train: {accelerate_config: cpu}  # with GPUs another: evenhand recipes accelerate"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..storage import as_given
+from ..text.shown import counted_as
 from .outputs import refuse_outputs, refuse_replaced
 from .terminal import say
 
@@ -45,7 +46,5 @@ def write_sets(out: Path, sets: Sequence["DocumentSet"], remark: str = "", *, sp
 
 def say_left_out(left_out: Mapping[str, int]) -> None:
     """Say what of the data is in none of the sets, and how much."""
-    from ..evaluation.pages.words import counted_as
-
     for reason, count in sorted(left_out.items()):
         say(f"left out: {counted_as(count, reason)}")

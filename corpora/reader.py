@@ -21,7 +21,7 @@ from ..storage import (
     read_text,
 )
 from ..text import did_you_mean, one_spelling
-from ..text.shown import shortened
+from ..text.shown import counted_as, shortened
 from .bundled import DOCUMENTS, document_names, file_of, is_packaged, refuse_near
 from .coverage import UNNAMED, read_coverage_sets
 from .entries import BuiltSets, refuse_entries
@@ -173,7 +173,7 @@ def _recognised_sets(path: Path, name: str, importer: Importer, attribute: str |
         )
     built = import_sets(name, importer, path, attribute)
     for reason, count in sorted(built.left_out.items()):
-        logger.warning("%s: left out: %s %s", path, f"{count:,}", reason)
+        logger.warning("%s: left out: %s", path, counted_as(count, reason))
     return built.sets
 
 

@@ -1,4 +1,4 @@
-"""How errors show values and texts, which may be of any length."""
+"""How errors and messages show values, counts and texts, which may be of any length."""
 
 import reprlib
 from typing import Any
@@ -29,3 +29,9 @@ _BRIEF.maxstring = _BRIEF.maxother = MOST_SHOWN
 def cut(text: str) -> str:
     """What an error says of one mistake, cut after 1,000 characters: names and texts in it may be of any length."""
     return text if len(text) <= MOST_TOLD else f"{text[: MOST_TOLD - 4]} ..."
+
+
+def counted_as(n: int, text: str) -> str:
+    """ "1 vote of people of no group", "2 votes of people of no group": of a text that begins with a plural."""
+    noun, blank, remainder = text.partition(" ")
+    return f"{n:,} {noun.removesuffix('s') if n == 1 else noun}{blank}{remainder}"

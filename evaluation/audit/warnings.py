@@ -39,6 +39,14 @@ def warnings(
 ) -> Iterator[str]:
     """All warnings."""
     yield from _of_sets(corpus)
+    # families whose part of the page, made of examples, rests on something else than sets
+    families = dict.fromkeys(measurement.family.name for measurement in measured)
+    apart = [family for family in families if MEASURES[family].page.part] if plan.n_examples else []
+    few_note = too_few(
+        len(corpus.sets), subject=f"All but {joined(apart)}" if apart else "What is said beyond these sets"
+    )
+    if few_note:
+        yield few_note
     yield from _of_few_sets(measured, plan)
     yield from _of_shares([measurement for measurement in measured if isinstance(measurement.family, ValueShares)])
     yield from _of_cuts(measured)
@@ -55,7 +63,9 @@ def warnings(
     scored = {
         (measurement.family.name, measurement.system) for measurement in measured if measurement.figures.scored.any()
     }
-    yield from _of_small_groups([n for n in numbers if (n.family, n.system) in scored], corpus, plan)
+    # where no value can be in enough sets, and that is said of all but these families, it is not said of each
+    if not (apart and few_note):
+        yield from _of_small_groups([n for n in numbers if (n.family, n.system) in scored], corpus, plan)
 
 
 def _of_no_level(measured: Sequence[Measured]) -> Iterator[str]:
@@ -87,8 +97,6 @@ def _of_sets(corpus: AuditInput) -> Iterator[str]:
             )
     if corpus.n_not_drawn:
         yield f"{len(corpus.sets):,} sets were drawn; {corpus.n_not_drawn:,} others were left aside by --limit."
-    if few_note := too_few(len(corpus.sets), subject="What is said beyond these sets"):
-        yield few_note
     if len(set(corpus.declared)) > 1:
         yield (
             f"Sets declare different values of {corpus.attribute}; rows and SOF go by name, where the released code goes by "

@@ -45,12 +45,6 @@ def counted(n: int, noun: str, plural: str = "") -> str:
     return f"{n:,} {noun if n == 1 else plural or noun + 's'}"
 
 
-def counted_as(n: int, text: str) -> str:
-    """ "1 vote of people of no group", "2 votes of people of no group": of a text that begins with a plural."""
-    noun, blank, remainder = text.partition(" ")
-    return f"{counted(n, noun.removesuffix('s'), noun)}{blank}{remainder}"
-
-
 def few_label(purpose: str = "", unit: str = "set", n: int | None = None) -> str:
     """ "too few sets for a verdict"; with their number "3 document sets, too few for a verdict"."""
     return f"too few {unit}s {purpose}".rstrip() if n is None else f"{counted(n, unit)}, too few {purpose}"

@@ -15,13 +15,14 @@ from ...errors import DataError
 from ...evaluation.audit.family import CommandOption, FamilyKind, FamilyPage, GroupTable, Opening
 from ...evaluation.audit.figures import Figures, Floats, Measured, in_order, most, quantities_of, reasons
 from ...evaluation.audit.kinds import NumberKind, Side, SummaryUnit, TakenApart
-from ...evaluation.pages.words import counted, counted_as
+from ...evaluation.pages.words import counted
 from ...fairness.groups.coverage import over
 from ...fairness.groups.masses import Unscored
 from ...fairness.labelled import LabelledSummary
 from ...judges.measures.measure import Entailer
 from ...resampling import Bootstrap
 from ...storage import file_digest
+from ...text.shown import counted_as
 from .approval import LEAST_VOTERS, approval
 from .points import points_of
 from .points_page import FAMILY as NAME

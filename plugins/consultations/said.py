@@ -13,13 +13,13 @@ from typing import Literal
 import numpy as np
 
 from ...errors import DataError
-from ...evaluation.pages.words import counted_as
 from ...fairness.groups.entailment import document_entailment
 from ...fairness.groups.masses import EMPTY_SUMMARY, Unscored
 from ...fairness.labelled import LabelledSummary
 from ...judges.measures.measure import Entailer, UnitEvidence
 from ...records import DocumentSet
 from ...text import fold
+from ...text.shown import counted_as
 from .approval import Bools, Floats, VoteTable, approval, vote_table
 from .votes import StatementVote, read_votes
 

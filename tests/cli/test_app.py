@@ -143,7 +143,7 @@ def test_mistakes_of_a_recipe_are_reported_together_with_exit_code_2(tmp_path):
         tmp_path,
         key=("  least_margin: 0.25", "  least_magrin: 0.25"),
         legacy=("  beta: 0.1", "  beta: 0.1\n  warmup_ratio: 0.1"),
-        judge=("judges: [rouge1_recall, rouge1_precision", "judges: [rogue1_recall, rouge1_precision"),
+        judge=("judges: [rouge1_recall, rouge1_key_points", "judges: [rogue1_recall, rouge1_key_points"),
     )
     done = evenhand("validate", path)
     assert done.returncode == 2
@@ -154,7 +154,7 @@ def test_mistakes_of_a_recipe_are_reported_together_with_exit_code_2(tmp_path):
 
 def test_unknown_judge_of_the_report_is_named(tmp_path):
     path = edited(
-        tmp_path, judge=("judges: [rouge1_recall, rouge1_precision", "judges: [rogue1_recall, rouge1_precision")
+        tmp_path, judge=("judges: [rouge1_recall, rouge1_key_points", "judges: [rogue1_recall, rouge1_key_points")
     )
     done = evenhand("validate", path)
     assert done.returncode == 2

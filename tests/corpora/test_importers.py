@@ -78,7 +78,7 @@ def test_a_format_of_another_package_is_read_wherever_documents_are(bring, petit
     bring("petitions", PETITIONS, petitions="petitions:PETITIONS")
     (documents,) = read_any(petitions, "side")
     assert (documents.id, documents.values("side")) == ("Ferry", ("for", "against"))
-    assert warned(caplog) == [f"{petitions}: left out: 1 petitions without a text"]
+    assert warned(caplog) == [f"{petitions}: left out: 1 petition without a text"]
     with pytest.raises(DataError, match=r"no document has the attribute 'sde'; did you mean 'side'\?"):
         read_any(petitions, "sde")
     petitions.write_text("Something else.")

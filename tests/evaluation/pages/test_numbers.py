@@ -12,7 +12,7 @@ from evenhand.evaluation.pages.numbers import (
     slug,
     with_unit,
 )
-from evenhand.evaluation.pages.words import counted_as
+from evenhand.text.shown import counted_as
 
 
 def test_numbers_have_a_true_minus_and_a_dash_where_there_is_none():

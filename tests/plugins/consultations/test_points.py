@@ -172,6 +172,20 @@ def test_of_a_single_consultation_the_first_page_says_who_is_missing(tmp_path):
     assert "0 of 2 points" in pages["details"] and "Who is missing" in pages["details"]
 
 
+def test_one_consultation_is_no_caution_for_what_its_voters_say(tmp_path):
+    found, _ = audit(tmp_path, 1)
+    few = [warning for warning in found["warnings"] if "fewer than 5" in warning]
+    assert few == [
+        "All but approval rests on 1 document set: with fewer than 5 nothing is concluded; take 5 or more.",
+    ]
+    (tmp_path / "quiet").mkdir()
+    # without examples nothing is said of voters
+    found, _ = audit(tmp_path / "quiet", 1, "--examples", "0")
+    few = [warning for warning in found["warnings"] if "fewer than 5" in warning]
+    assert few[0].startswith("What is said beyond these sets rests on 1 document set")
+    assert any("value-shares: fewer than 5 scored sets" in warning for warning in few)
+
+
 def test_the_correction_counts_summaries_that_are_not_shown_too(tmp_path):
     # of two sets by two systems one summary of each system is shown, the worst: four were tested all the same
     found, pages = audit(tmp_path, 2, "--examples", "1")
