@@ -48,9 +48,9 @@ if __name__ == "__main__":
 """
 
 
-def made_adapter(model: Path, folder: Path) -> Path:
+def made_adapter(model: Path, folder: Path, seed: int = 1) -> Path:
     torch = pytest.importorskip("torch")
-    torch.manual_seed(1)
+    torch.manual_seed(seed)
     base = transformers.AutoModelForCausalLM.from_pretrained(model)
     settings = peft.LoraConfig(r=4, target_modules=["q_proj", "v_proj"], task_type="CAUSAL_LM", init_lora_weights=False)
     peft.get_peft_model(base, settings).save_pretrained(folder)
