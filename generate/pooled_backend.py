@@ -27,7 +27,11 @@ ASKS, REPLIES = TypeAdapter(list[Ask]), TypeAdapter(list[Reply])
 
 
 class PooledBackend:
-    """A backend whose engine is another process's: of the same model, settings and replica, and served with the adapter."""
+    """A backend whose engine is another process's: of the same model, settings and replica, and served with the adapter.
+
+    What the engine refuses is refused here, and its second death over one call ends this process with exit code 1, as if it had
+    the engine itself.
+    """
 
     def __init__(self, section: BackendSection, model: ModelSection, adapter: Path | None, signature: str) -> None:
         self.signature, self.usage = signature, Usage()
@@ -65,10 +69,12 @@ class PooledBackend:
             answer = json.loads(self._lines.readline() or b'{"died": "ended with the loop"}')
         except OSError:
             answer = {"died": "ended with the loop"}
+        if answer.keys() & {"refused", "died"}:
+            # nobody closes what was not opened
+            self.close()
         if "refused" in answer:
             raise refused_as(answer["refused"], answer["message"])
         if "died" in answer:
-            # as a process that has the engine itself would: whoever started this one knows what to do then
             log.error("the process of the engine %s, twice over one batch; its output is in %s", answer["died"], LOG)
             raise SystemExit(1)
         return answer

@@ -7,7 +7,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from test_vllm_whole import made_adapter
+from made_adapters import made_adapter
 
 from evenhand.config import BackendSection, ModelSection
 from evenhand.generate.backend import Ask, Reply, Usage
@@ -19,11 +19,12 @@ from evenhand.runfolder.engine_pool import engine_pool
 pytest.importorskip("vllm")
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("quick_engines")]
 
+HERE = Path(__file__).parent
 # an engine of its own for the adapter of the command line
 OWN = """
 import json, sys
 from pathlib import Path
-sys.path.insert(0, sys.argv[1])
+sys.path[:0] = sys.argv[1].split(':')
 from evenhand.generate.pooled_backend import REPLIES
 from test_vllm_pooled import asked
 
@@ -44,7 +45,7 @@ def asked(model: str, adapter: Path | None) -> tuple[list[Reply], Usage]:
 
 def by_its_own(folder: Path, model: Path, adapter: Path | None) -> tuple[list[Reply], Usage]:
     (folder / "own.py").write_text(OWN)
-    command = [sys.executable, str(folder / "own.py"), str(Path(__file__).parent), str(model), str(adapter or "")]
+    command = [sys.executable, str(folder / "own.py"), f"{HERE}:{HERE.parent}", str(model), str(adapter or "")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     lines = [line for line in done.stdout.splitlines() if line.startswith("RESULT")]
     assert lines, done.stderr
