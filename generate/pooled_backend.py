@@ -13,7 +13,7 @@ from pydantic import TypeAdapter
 
 from ..config import BackendSection, ModelSection
 from ..models.dates import template_date
-from ..runfolder.engine_pool import LOG, POOL
+from ..runfolder.engine_pool import LOG, pool_connection
 from ..runfolder.engines import NUMBER
 from ..runfolder.gpus import VISIBLE
 from ..runfolder.processes import refused_as
@@ -35,8 +35,7 @@ class PooledBackend:
 
     def __init__(self, section: BackendSection, model: ModelSection, adapter: Path | None, signature: str) -> None:
         self.signature, self.usage = signature, Usage()
-        self._socket = socket.socket(socket.AF_UNIX)
-        self._socket.connect(os.environ[POOL])
+        self._socket = pool_connection()
         self._lines = self._socket.makefile("rwb")
         engine = {
             "section": section.model_dump(mode="json", include=set(BackendSection.model_fields)),

@@ -1,20 +1,24 @@
 """Engines that outlive the stages of a loop: processes that the loop starts when a stage first asks for one.
 
-A stage asks over a socket in a folder that only its user can open, a line of JSON for a call and one for its answer, and has the
-engine until it closes its end. Then the engine sleeps: where its platform can, its GPU is free for the next stage's.
+A stage asks over a socket, a line of JSON for a call and one for its answer, and has the engine until it closes its end. Then the
+engine sleeps: where its platform can, its GPU is free for the next stage's. The socket has no file (Linux calls its name
+abstract), so that nothing of it stays when the loop is killed; other users are turned away.
 """
 
 import json
 import os
+import socket
+import struct
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from socketserver import StreamRequestHandler, ThreadingUnixStreamServer
-from tempfile import TemporaryDirectory, gettempdir
 from threading import Lock, Thread
 from typing import Any
+from uuid import uuid4
 
-from ..errors import EvenhandError
+from ..errors import EvenhandError, RecipeError
 from ..storage import canonical_json, make_folder
 from .gpus import VISIBLE
 from .own_files import open_own
@@ -22,12 +26,12 @@ from .processes import environment
 from .replicas import MOST_DEATHS
 from .workers import Command, LocalWorker
 
-# set for the stages of a loop that keeps engines: its socket; and in its run folder, what its engines print
+# set for the stages of a loop that keeps engines: the name of its socket; and in its run folder, what its engines print
 POOL, LOG = "EVENHAND_ENGINE_POOL", "logs/engines.log"
 # module that an engine's process runs, and what it is told when the stage has closed its end
 MODULE, SLEEP = "evenhand.generate.pooled_engine", b"{}\n"
-# a socket's path has at most 104 bytes, and ours 30 below the folder of temporary files
-MOST_PATH = 70
+# of the other end's process: its number, its user's and its group's
+CREDENTIALS = struct.Struct("3i")
 
 
 @contextmanager
@@ -38,17 +42,20 @@ def engine_pool(output: Path) -> Iterator[None]:
         output: the run folder, which must be held.
 
     Raises:
+        RecipeError: this is not Linux.
         StorageError: the log cannot be written.
     """
+    if sys.platform != "linux":
+        raise RecipeError("keep_engines needs a socket that Linux has; leave keep_engines out")
     make_folder((output / LOG).parent)
     log = open_own(output / LOG, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
-    below = gettempdir() if len(os.fsencode(gettempdir())) < MOST_PATH else "/tmp"  # noqa: S108
+    name = f"evenhand-{uuid4().hex}"
     try:
-        with TemporaryDirectory(prefix="evenhand-", dir=below) as folder, _Pool(Path(folder), log) as pool:
+        with _Pool(f"\0{name}", (output / LOG).parent, log) as pool:
             listener = Thread(target=pool.serve_forever, args=(0.1,), name="engine-pool", daemon=True)
             listener.start()
             try:
-                with environment(**{POOL: str(pool.server_address)}):
+                with environment(**{POOL: name}):
                     yield
             finally:
                 pool.end()
@@ -57,21 +64,45 @@ def engine_pool(output: Path) -> Iterator[None]:
         os.close(log)
 
 
+def pool_connection() -> socket.socket:
+    """A connection to the loop's pool.
+
+    Raises:
+        OSError: the loop has ended.
+    """
+    connection = socket.socket(socket.AF_UNIX)
+    connection.connect(f"\0{os.environ[POOL]}")
+    if not _is_own_user(connection):
+        connection.close()
+        raise PermissionError(f"{os.environ[POOL]}: another user's")
+    return connection
+
+
+def _is_own_user(connection: socket.socket) -> bool:
+    """Whether the process at the other end is this user's."""
+    _, user, _ = CREDENTIALS.unpack(connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, CREDENTIALS.size))
+    return bool(user == os.geteuid())
+
+
 class _Pool(ThreadingUnixStreamServer):
     """The engines by what they are made of, and the socket."""
 
     daemon_threads, block_on_close = True, False
 
-    def __init__(self, folder: Path, log: int) -> None:
-        super().__init__(str(folder / "socket"), _StageHandler)
+    def __init__(self, address: str, folder: Path, log: int) -> None:
+        super().__init__(address, _StageHandler)
         self._folder, self._log = folder, log
         self._engines: dict[str, _Engine] = {}
         self._lock = Lock()
 
+    def verify_request(self, request: Any, client_address: Any) -> bool:
+        """Whether the process that asks is this user's."""
+        return _is_own_user(request)
+
     def engine(self, description: Mapping[str, Any]) -> "_Engine":
         """The engine of a description, which is started when it is first asked."""
         with self._lock:
-            failure = self._folder / f"{len(self._engines)}.failure.json"
+            failure = self._folder / f"engine-{len(self._engines)}.failure.json"
             gpus = description["gpus"]
             worker = LocalWorker({} if gpus is None else {VISIBLE: gpus}, self._log)
             command = Command(("-m", MODULE, str(failure)), failure)

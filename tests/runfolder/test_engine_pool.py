@@ -1,7 +1,6 @@
 """Engines that outlive stages: the same replies and counts, one process for all who open it, and none when the loop is gone."""
 
 import os
-import stat
 import subprocess
 import sys
 import threading
@@ -153,17 +152,29 @@ def test_refusal_of_the_engine_is_the_stages(tmp_path: Path) -> None:
     assert type(own.value) is UnfitModelError
 
 
-def test_only_its_user_reaches_a_pool_and_nothing_of_it_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with engine_pool(tmp_path / "one"), engine_pool(tmp_path / "other"):
-        folder = Path(os.environ[POOL]).parent
-        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-    assert not folder.exists()
-    # a socket's path has at most 108 bytes
-    long = tmp_path / ("long" * 30)
-    long.mkdir()
-    monkeypatch.setattr("tempfile.tempdir", str(long))
+ASK = """
+import socket, sys
+connection = socket.socket(socket.AF_UNIX)
+connection.connect("\\0" + sys.argv[1])
+connection.sendall(b'{"engine": {"gpus": null}}\\n')
+connection.settimeout(60)
+print(connection.recv(1))
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can be another user")
+def test_another_user_is_turned_away(tmp_path: Path) -> None:
+    with engine_pool(tmp_path):
+        command = ["/usr/bin/env", "python3", "-c", ASK, os.environ[POOL]]
+        done = subprocess.run(command, user=65534, cwd="/", capture_output=True, text=True, check=False)
+        assert "b''" in done.stdout or "ConnectionResetError" in done.stderr, done
+        assert not engines()
+
+
+def test_nothing_of_a_pool_stays_but_what_its_engines_print(tmp_path: Path) -> None:
     with engine_pool(tmp_path), closing(opened()) as pooled:
-        assert pooled.complete(ASKS)
+        pooled.complete(ASKS)
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == [tmp_path / LOG]
 
 
 LOOP = """
