@@ -1,12 +1,12 @@
 """The iterated loop: rounds of generate, judge, rerank and train, then the evaluation and the report.
 
-Each step is a process of its own that reads and writes files, so an engine's memory is gone when the next step begins, and a
-step that was killed is simply run again: `stages` knows what is done.
+Each step is a process of its own that reads and writes files, so an engine's memory is gone when the next step begins, unless
+the recipe keeps engines (`engine_pool`), and a step that was killed is simply run again: `stages` knows what is done.
 """
 
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,6 +23,7 @@ from .models.dates import dated
 from .phase_stages import phase_stages
 from .records import SummaryRequest
 from .runfolder.dates import run_date
+from .runfolder.engine_pool import engine_pool
 from .runfolder.engines import engines_of
 from .runfolder.phases import ADAPTER, PAIRS, RESOLVED, Phase, hold_run, phases, round_name
 from .runfolder.places import PLACES
@@ -219,7 +220,7 @@ def run_loop(
         StorageError: another command works in the run folder, or it cannot be written.
         StepFailed: a step ended with an error; its exit code is the step's.
     """
-    with work_in(recipe) as resolved:
+    with work_in(recipe) as resolved, engine_pool(recipe.output) if recipe.keep_engines else nullcontext():
         requests = {phase.name: phase_requests(phase) for phase in phases(recipe)}
         for step in steps(recipe):
             if verbs is not None and step.verb not in verbs:

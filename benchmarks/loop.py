@@ -10,6 +10,9 @@ seconds fall into
 
 "outside" is the share of the seconds spent outside models, 1 - models / seconds; most of it is start-up and loading, which a
 larger corpus does not make longer. "own share" is own / (own + models): what evenhand adds to the models' work.
+
+With --keep-engines each run is followed by one whose engines live as long as it (the recipe's key keep_engines), and what the
+two wrote must be equal, byte for byte.
 """
 
 import argparse
@@ -17,12 +20,14 @@ import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from filecmp import cmp
 from pathlib import Path
 from statistics import median
 from time import perf_counter
 
 from .. import models
 from ..config.recipe_file import load_recipe
+from ..errors import DataError
 from ..loop import Step, run_loop
 from ..preflight import preflight
 from ..runfolder.phases import TRAINING
@@ -33,6 +38,8 @@ from .report import FOLDER, Breakdown, Report, bench_options, count, run_bench
 
 QUICKSTART = Path(__file__).parents[1] / "recipes" / "quickstart.yaml"
 PARTS = ("start-up", "loading", "models", "own")
+# what two equal runs leave with equal bytes
+MADE = ("*/*.jsonl", "*/*/*.jsonl", "*/adapter/*.safetensors")
 
 # what --quick changes: no model at all, four document sets, no training
 QUICK = (
@@ -66,18 +73,43 @@ def main(argv: Sequence[str] | None = None) -> None:
         repeats=count(1, "runs"),
         recipe={"type": Path, "default": QUICKSTART, "metavar": "FILE", "help": "(the quickstart's)"},
         set={"action": "append", "default": [], "metavar": "KEY=VALUE", "help": "change a key of the recipe"},
+        keep_engines={
+            "action": "store_true",
+            "help": "a run with keep_engines after each run, and their files compared",
+        },
         folder={"type": Path, "default": FOLDER / "loop", "help": "a folder for each run is made here (%(default)s)"},
     )
     started = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
-    runs = [_run(options, options.folder / f"{started}-{repeat}") for repeat in range(options.repeats)]
+    ways = {"": False} | ({", keep_engines": True} if options.keep_engines else {})
+    runs: dict[str, list[Spent]] = {way: [] for way in ways}
+    for repeat in range(options.repeats):
+        folders = {way: options.folder / f"{started}-{repeat}{'-kept' if kept else ''}" for way, kept in ways.items()}
+        for way, kept in ways.items():
+            runs[way].append(_run(options, folders[way], keep_engines=kept))
+        refuse_other_files(*(folder / "run" for folder in folders.values()))
     report = Report("loop", vars(options))
-    report.add_breakdown(Breakdown(f"{options.recipe.name} (median of {len(runs)})", _rows(runs)))
+    for way, spent in runs.items():
+        report.add_breakdown(Breakdown(f"{options.recipe.name}{way} (median of {len(spent)})", _rows(spent)))
     report.finish([NOTE])
 
 
-def _run(options: argparse.Namespace, folder: Path) -> Spent:
+def refuse_other_files(first: Path, *others: Path) -> None:
+    """Refuse runs whose candidates, judgements, pairs or adapters are not those of the first, byte for byte.
+
+    Raises:
+        DataError: which files differ.
+    """
+    files = [path.relative_to(first) for kind in MADE for path in sorted(first.glob(kind))]
+    if different := [
+        f"{other / path}" for other in others for path in files if not cmp(first / path, other / path, False)
+    ]:
+        raise DataError(f"not the bytes of {first}: {', '.join(different)}")
+
+
+def _run(options: argparse.Namespace, folder: Path, *, keep_engines: bool) -> Spent:
     """Run the recipe in a new folder: the seconds of each step by part."""
     changes = [*(QUICK if options.quick else ()), *options.set, f"output={folder / 'run'}"]
+    changes += ["keep_engines=true"] if keep_engines else []
     recipe = load_recipe(options.recipe, changes)
     preflight(recipe)
     # done once on a machine, so before the clock runs: GGUF files are turned into folders

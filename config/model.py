@@ -136,6 +136,8 @@ class BackendTraits:
     server: type[RemoteSection] | None = None
     # where its answers are kept from run to run; None: nowhere
     cache: KeptTable | None = None
+    # keyword arguments of an engine that outlives its stage (keep_engines); None: it ends with the stage
+    pooled_keys: Mapping[str, Any] | None = None
 
 
 # backend -> what a recipe has to know of it
@@ -144,10 +146,15 @@ BACKEND_TRAITS: Door[BackendTraits] = Door(
     "backend",
     lambda thing: isinstance(getattr(thing, "traits", None), BackendTraits),
     {
-        "vllm": BackendTraits(("vllm",)),
+        "vllm": BackendTraits(("vllm",), pooled_keys={"enable_sleep_mode": True}),
         "transformers": BackendTraits(("torch", "transformers"), frozenset()),
         "scripted": BackendTraits(
-            (), frozenset({"tokenize", "seconds_per_batch"}), has_model=False, reads_model=False, on_gpus=False
+            (),
+            frozenset({"tokenize", "seconds_per_batch"}),
+            has_model=False,
+            reads_model=False,
+            on_gpus=False,
+            pooled_keys={},
         ),
     },
     lambda thing: thing.traits,

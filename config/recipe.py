@@ -120,6 +120,9 @@ class Recipe(Section):
     # where candidates are made and models judge: on this machine ("local"), or at a place that a plug-in brings: "ray" is a
     # cluster that is running; see docs/many-machines.md
     executor: str = LOCAL
+    # whether vLLM's engines outlive their stages until `evenhand loop` ends, instead of being loaded for each of them; they take
+    # their memory side by side, on a GPU that of the processor; see docs/several-gpus.md
+    keep_engines: bool = False
     # whatever scores candidates, by the names that reward and evaluation have for them
     judges: dict[str, JudgeOptions] = Field(min_length=1)
     # files that `evenhand judges audit` wrote: what is known of the judges, for reports and for limits.judge
@@ -175,6 +178,7 @@ class Recipe(Section):
         self._pairs_have_their_parts()
         self._trainer_can()
         self._servers_fit()
+        self._engines_can_be_kept()
         if self.executor != LOCAL and self.generate.python is not None:
             raise ValueError(
                 f"generate.python has no effect with executor: {self.executor}, whose machines run {EXECUTORS[self.executor]}; "
@@ -186,6 +190,27 @@ class Recipe(Section):
                 "FOLDER/calibration.json, which "
                 f"{command('judges audit SETS --judges RECIPE --out FOLDER')} writes"
             )
+
+    def _engines_can_be_kept(self) -> None:
+        """Refuse to keep engines that run elsewhere, have other weights in each round, or are none; all mistakes together."""
+        if not self.keep_engines:
+            return
+        mistakes = []
+        if self.executor != LOCAL:
+            mistakes.append(f"executor: {self.executor} starts engines on other machines; write executor: {LOCAL}")
+        if self.generate.python is not None:
+            mistakes.append(
+                "generate.python is another interpreter than the loop's, which starts the engines; leave it out"
+            )
+        if all(backend.traits.pooled_keys is None for backend in self.backends.values()):
+            backends = some_of(sorted({backend.backend for backend in self.backends.values()}))
+            mistakes.append(f"no engine of this recipe can be kept: vLLM's can, and its backends are {backends}")
+        if self.rounds and self.generate.backend == "vllm" and self.generate.adapter != "serve":
+            mistakes.append(
+                "an adapter that is merged gives the engine other weights in each round; write generate.adapter: serve"
+            )
+        if mistakes:
+            raise ValueError(f"keep_engines: {'. '.join(mistakes)}; or leave keep_engines out")
 
     def _servers_fit(self) -> None:
         """Refuse training what a server keeps for itself, and a limit of cost without prices."""

@@ -39,7 +39,7 @@ RECIPES: dict[str, type[BaseModel]] = {
 GOALS: dict[str, tuple[tuple[str, ...], str]] = {
     "Choose documents, and what is asked of them": (("corpus", "task"), "[Your own documents](documents.md)"),
     "Choose the model": (("model",), "[Models without a hub](models.md)"),
-    "Make candidates": (("generate", "executor"), "[Methods](methods.md), [Servers](servers.md)"),
+    "Make candidates": (("generate", "executor", "keep_engines"), "[Methods](methods.md), [Servers](servers.md)"),
     "Judge them": (("judges", "calibration"), "[Judges](judges.md), [Your own judge](own-judge.md)"),
     "Choose the best, and make pairs": (("reward", "pairs"), "[Training](training.md#rewards)"),
     "Train": (("lora", "train", "trainer", "rounds"), "[Training](training.md), [FairPO](fairpo.md)"),

@@ -3,6 +3,7 @@
 That is the recipe's backend, or what its method needs in its place.
 """
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -14,12 +15,14 @@ from ..doors import Door, guarded, guarded_call, guarded_fields
 from ..errors import PluginError
 from ..fairness.content_tokens import VERSION
 from ..models.dates import signed_date
+from ..runfolder.engine_pool import POOL
 from ..runfolder.engines import refuse_large
 from ..runfolder.phases import Phase
 from ..runfolder.timing import booked
 from ..storage import digest
 from .backend import Ask, Backend, Reply, Usage, reply_mistake
 from .methods import METHODS
+from .pooled_backend import PooledBackend
 
 # signature of what writes summaries without a model
 NO_MODEL = f"no model|content-tokens:{VERSION}"
@@ -82,7 +85,7 @@ OPENERS = {"vllm": _vllm, "transformers": _transformers, "scripted": _scripted}
 
 
 def open_backend(section: BackendSection, model: ModelSection, adapter: Path | None = None) -> Backend:
-    """The backend of that name with its model loaded.
+    """The backend of that name with its model loaded, in a loop that keeps engines by one of them.
 
     Raises:
         MissingExtra: its library is not installed.
@@ -90,7 +93,10 @@ def open_backend(section: BackendSection, model: ModelSection, adapter: Path | N
         RecipeError: the engine needs more GPUs than there are.
         PluginError: it is another package's, and cannot be opened.
     """
-    return BACKENDS[section.backend].open(section, model, adapter, backend_signature(section, model, adapter))
+    signature = backend_signature(section, model, adapter)
+    if POOL in os.environ and section.traits.pooled_keys is not None:
+        return PooledBackend(section, model, adapter, signature)
+    return BACKENDS[section.backend].open(section, model, adapter, signature)
 
 
 class PackagedBackend:

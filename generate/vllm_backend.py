@@ -11,7 +11,8 @@ is a short one; on an accelerator it takes as long as a step of many, so `reques
 import logging
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -70,33 +71,76 @@ class VllmBackend:
             )
         folder = locate(model.name)
         self._lora = None
+        self._is_asleep = False
         if adapter is not None and (section.adapter or ("merge" if on_cpu else "serve")) == "merge":
             from .causal_lm import merge_adapter
 
             content = digest([model_signature(model.name, model.revision, adapter), model.dtype])
             folder = str(merge_adapter(Path(folder), adapter, cache_folder() / "merged" / content, model.dtype))
             adapter, model = None, model.model_copy(update={"name": folder, "revision": None})
-        elif adapter is not None:
+        # one that is merged is part of the model
+        self._serves = adapter is not None
+        self._model, self._is_foreign = model, bool(OTHERWISE & section.engine.keys())
+        self._check(adapter)
+        arguments = _engine_arguments(section, model, adapter, on_cpu) | section.engine
+        if not current_platform.is_sleep_mode_available():
+            # vLLM refuses the key where the platform has no such mode, and an engine that is kept there stays as it is
+            arguments.pop("enable_sleep_mode", None)
+        self._can_sleep = bool(arguments.get("enable_sleep_mode"))
+        with self._refused():
+            self._engine = self._vllm.LLM(folder, **arguments)
+        self._serve(adapter)
+        self._tokenizer = self._engine.get_tokenizer()
+        set_switches(self._tokenizer, model.chat_template_kwargs, f"{FEATURE}: model {model.name!r}")
+
+    def _check(self, adapter: Path | None) -> None:
+        if not self._is_foreign:
+            check_causal_lm(self._model, adapter, FEATURE)
+
+    @contextmanager
+    def _refused(self) -> Iterator[None]:
+        try:
+            yield
+        except Exception as error:
+            # of every kind: what an engine lacks shows wherever it is missed first
+            raise ModelError(f"{FEATURE} cannot open model {self._model.name!r}: {told(error)}") from error
+
+    def _serve(self, adapter: Path | None) -> None:
+        if adapter is not None:
             from vllm.lora.request import LoRARequest
 
             # a name, number and path of its own: vLLM takes an adapter of a known name for the one it has
             content = adapter_digest(adapter)
             self._lora = LoRARequest(f"evenhand-{content}", int(content[:7], 16) + 1, str(adapter))
-        if not OTHERWISE & section.engine.keys():
-            check_causal_lm(model, adapter, FEATURE)
-        arguments = _engine_arguments(section, model, adapter, on_cpu)
-        try:
-            self._engine = self._vllm.LLM(folder, **arguments | section.engine)
-            if self._lora is not None:
+            with self._refused():
                 self._engine.llm_engine.add_lora(self._lora)
-        except Exception as error:
-            # of every kind: what an engine lacks shows wherever it is missed first
-            raise ModelError(f"{FEATURE} cannot open model {model.name!r}: {told(error)}") from error
         # the engine read the weights by itself, so they are looked at where it put them
         found = self._engine.apply_model(strange_numbers)
-        refuse_strange_numbers({name for names in found for name in names}, f"{FEATURE}: model {model.name!r}")
-        self._tokenizer = self._engine.get_tokenizer()
-        set_switches(self._tokenizer, model.chat_template_kwargs, f"{FEATURE}: model {model.name!r}")
+        refuse_strange_numbers({name for names in found for name in names}, f"{FEATURE}: model {self._model.name!r}")
+
+    def sleep(self) -> None:
+        """Forget the adapter that is served and, where vLLM can, put the weights into the processor's memory."""
+        if self._lora is not None:
+            self._engine.llm_engine.remove_lora(self._lora.lora_int_id)
+            self._lora = None
+        if self._can_sleep:
+            self._engine.sleep(level=1)
+        self._is_asleep = True
+
+    def wake_up(self, adapter: Path | None) -> None:
+        """Be as if just opened with an adapter of the same rank, where one was served; does nothing unless it sleeps.
+
+        Raises:
+            ModelError: the adapter cannot be opened, or is not whole.
+        """
+        if not self._is_asleep:
+            return
+        if self._can_sleep:
+            self._engine.wake_up()
+        self._is_asleep = False
+        if self._serves:
+            self._check(adapter)
+            self._serve(adapter)
 
     def complete(self, asks: Sequence[Ask]) -> list[Reply]:
         """One reply for each ask, in order; equal calls give equal replies, whatever was asked before."""
@@ -213,7 +257,12 @@ def _engine_arguments(
         # copies of a prompt share whole blocks only, and the 128 tokens that are usual here leave too much to each of them
         arguments |= {"block_size": 32, "enforce_eager": True}
     if adapter is not None:
-        settings = adapter_settings(adapter)
-        rank = max([settings.get("r", 8), *(settings.get("rank_pattern") or {}).values()])
-        arguments |= {"enable_lora": True, "max_lora_rank": next((r for r in LORA_RANKS if r >= rank), rank)}
+        arguments |= {"enable_lora": True, "max_lora_rank": served_rank(adapter)}
     return arguments
+
+
+def served_rank(adapter: Path) -> int:
+    """The rank for which an engine that serves the adapter is made."""
+    settings = adapter_settings(adapter)
+    rank = max([settings.get("r", 8), *(settings.get("rank_pattern") or {}).values()])
+    return next((served for served in LORA_RANKS if served >= rank), rank)

@@ -19,6 +19,8 @@ from .workers import Launch, LocalWorker
 
 log = logging.getLogger(__name__)
 
+# set for replicas: which of them each is, from 0
+NUMBER = "EVENHAND_REPLICA"
 # where the GPUs of this machine are, in words
 HERE = "visible here"
 
@@ -176,7 +178,10 @@ def waves(
     """
     if executor == LOCAL:
         return [
-            [(place, [partial(LocalWorker, variables=share) for share in shares]) for place, shares in wave]
+            [
+                (place, [partial(LocalWorker, variables=share | {NUMBER: str(n)}) for n, share in enumerate(shares)])
+                for place, shares in wave
+            ]
             for wave in shared_out(models)
         ]
     place, has_gpus = PLACES[executor], any(machines(executor))

@@ -105,6 +105,8 @@ class LocalWorker:
 
     # variables of its environment, besides this process's
     variables: Mapping[str, str] = field(default_factory=dict)
+    # descriptor for what it prints; None: that of this process
+    log: int | None = None
 
     def __post_init__(self) -> None:
         self._begun: tuple[Command, subprocess.Popen[bytes]] | None = None
@@ -116,6 +118,7 @@ class LocalWorker:
             [sys.executable, *command.argv],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            stderr=self.log,
             env=followed_environment() | dict(self.variables),
         )
         self._begun = command, process

@@ -71,6 +71,7 @@ FILES = {
     "generate/test_vllm_backend.py": Left(
         ("test_a_processor_without",), "generate/test_vllm_whole.py starts the engine; texts equal to transformers'"
     ),
+    "generate/test_vllm_pooled.py": Left((), "runfolder/test_engine_pool.py has scripted engines; adapters served in turn"),
     "generate/test_vllm_resume.py": Left((), "test_kills.py kills the scripted backend; an engine's bytes"),
     "generate/test_vllm_whole.py": Left(ALL, "a real engine with an adapter"),
     "judges/measures/test_oracle.py": Left((), "plugins/released/test_bertscore.py, test_entailers.py; biased summaries"),

@@ -448,3 +448,36 @@ def test_what_margin_weights_cannot_have_is_refused(changes, said):
 def test_judges_and_losses_that_make_no_sense_are_refused(changes, said):
     with pytest.raises(ValidationError, match=said):
         Recipe.model_validate(MINIMAL | changes)
+
+
+SERVED = {"plans": {"a": {"candidates": 2}}, "adapter": "serve"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({}, "an adapter that is merged gives the engine other weights in each round; write generate.adapter: serve"),
+        (
+            {"generate": SERVED | {"python": "/usr/bin/python3"}},
+            "generate.python is another interpreter than the loop's",
+        ),
+        (
+            {"generate": SERVED | {"backend": "transformers"}},
+            "no engine of this recipe can be kept: vLLM's can, and its backends are transformers",
+        ),
+        (
+            {"generate": SERVED, "executor": "ray"},
+            "executor: ray starts engines on other machines; write executor: local",
+        ),
+    ],
+)
+def test_engines_that_cannot_be_kept_are_refused(changes, said):
+    with pytest.raises(ValidationError) as caught:
+        Recipe.model_validate(MINIMAL | changes | {"keep_engines": True})
+    assert f"keep_engines: {said}" in str(caught.value)
+    assert "leave keep_engines out" in str(caught.value)
+
+
+def test_engines_are_kept_where_the_adapter_is_served_or_nothing_is_trained():
+    Recipe.model_validate(MINIMAL | {"generate": SERVED, "keep_engines": True})
+    Recipe.model_validate(MINIMAL | {"rounds": 0, "keep_engines": True})

@@ -21,6 +21,7 @@ from evenhand.generate.stage import generate
 from evenhand.judges.stage import judge
 from evenhand.loop import StepFailed, plan, run_loop, work_in
 from evenhand.rerank.stage import rerank
+from evenhand.runfolder.engine_pool import LOG
 from evenhand.runfolder.phases import (
     ADAPTER,
     CANDIDATES,
@@ -267,6 +268,30 @@ def test_a_run_folder_whose_name_begins_with_a_dash_is_no_option_of_its_steps(tm
     with pytest.raises(StepFailed, match=rf"\n{tmp_path}/-rf/run/recipe\.yaml\n"):
         run_loop(asked, running=lambda step: nullcontext(), on_done=lambda *_: None)
     assert resolved_recipe(asked, "replicas").is_absolute()
+
+
+@pytest.mark.usefixtures("quick_commands")
+def test_engines_that_outlive_their_stages_leave_the_same_files(tmp_path):
+    scripted = {"backend": "scripted", "requests_per_batch": 1, "replicas": 2}
+    values = {
+        "generate": scripted | {"plans": {"nucleus": {"candidates": 2}}},
+        "judges": {
+            "grade": {"kind": "rubric", "rubric": "coverage", "model": {"name": "none"}, "backend": scripted},
+            "precision": {"kind": "rouge", "measure": "precision"},
+        },
+        "reward": {"judges": ["grade"]},
+        "rounds": 0,
+    }
+    files = []
+    for keep_engines in (False, True):
+        folder = tmp_path / str(keep_engines)
+        recipe = small(folder, **values, output=folder / "run", keep_engines=keep_engines)
+        run_loop(recipe, running=lambda step: nullcontext(), on_done=lambda *_: None)
+        assert (recipe.output / LOG).exists() == keep_engines
+        files.append(files_of(recipe.output))
+        del files[-1][Path("recipe.yaml")]
+    assert Path("evaluation/base/judgements.jsonl") in files[0]
+    assert files[0] == files[1]
 
 
 KILLED = {

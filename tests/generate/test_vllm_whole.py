@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 from damage import config, filled, tensors
+from made_adapters import made_adapter
 
 pytest.importorskip("vllm")
-peft = pytest.importorskip("peft")
-transformers = pytest.importorskip("transformers")
+pytest.importorskip("peft")
+pytest.importorskip("transformers")
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("quick_engines")]
 
 SCRIPT = """
@@ -46,15 +47,6 @@ def main(folders):
 if __name__ == "__main__":
     main(json.loads(sys.argv[1]))
 """
-
-
-def made_adapter(model: Path, folder: Path) -> Path:
-    torch = pytest.importorskip("torch")
-    torch.manual_seed(1)
-    base = transformers.AutoModelForCausalLM.from_pretrained(model)
-    settings = peft.LoraConfig(r=4, target_modules=["q_proj", "v_proj"], task_type="CAUSAL_LM", init_lora_weights=False)
-    peft.get_peft_model(base, settings).save_pretrained(folder)
-    return folder
 
 
 def half(found: dict[str, Any]) -> None:
