@@ -29,7 +29,7 @@ LEVEL = 0.95
 
 def people_of(rows: Sequence[RatingRow], dimensions: Sequence[str] = DIMENSIONS) -> dict[str, Floats]:
     """Mean score of people by summary, as the judgements name it, (dimensions,)."""
-    texts: dict[str, dict[tuple[str, str | None], dict[str, list[float]]]] = defaultdict(dict)
+    texts: dict[str, dict[tuple[str, str], dict[str, list[float]]]] = defaultdict(dict)
     for row in rows:
         scores = texts[row.set_id].setdefault((row.summary, row.system), defaultdict(list))
         scores[row.dimension].append(row.score)
