@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from evenhand.benchmarks.loop import PARTS, all_receipts, main, step_seconds
+from evenhand.benchmarks.loop import PARTS, all_receipts, different_files, main, step_seconds
 from evenhand.config import Recipe
 from evenhand.loop import Step
 from evenhand.runfolder.phases import TRAINING, open_phase
@@ -52,6 +52,17 @@ def test_step_of_two_stages_has_the_seconds_of_both(tmp_path):
     found = step_seconds(25.0, Step("report", None), all_receipts(tmp_path))
     # 20 + 2 of 25 s in stages; 1 s of the probe and 2 s of the report are their own
     assert found == {"start-up": 3.0, "loading": 8.0, "models": 11.0, "own": 3.0}
+
+
+def test_files_with_other_bytes_or_none_are_named(tmp_path):
+    for run, text in (("one", "a"), ("other", "b")):
+        for name in ("round-00/candidates.jsonl", "evaluation/base/judgements.jsonl", "round-00/receipts/train.json"):
+            path = tmp_path / run / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text if "train" in name or "judge" in name else "same")
+    (tmp_path / "one/round-00/pairs.jsonl").write_text("")
+    found = different_files(tmp_path / "one", tmp_path / "other")
+    assert found == ["evaluation/base/judgements.jsonl", "round-00/pairs.jsonl"]
 
 
 @pytest.mark.slow
