@@ -58,18 +58,18 @@ QWEN = (
     "backend: {backend: vllm, max_model_len: 4096}}",
     "evaluation.judges=[mpnet_coverage, mpnet_support, rouge1_recall, rouge1_precision, llm_coverage]",
 )
-# what --tiny changes: texts without a package, judges without a model, answers of a few words, two steps
+# what --tiny changes: texts without a package, judges without a model, two steps
 TINY = (
     "model={name: embedded:smollm2-135m-instruct, dtype: float32}",
     "corpus={path: sample, attribute: stance, train: {split: train, limit: 2}, test: {split: test, limit: 2}}",
     "generate.backend=transformers",
-    *(f"generate.plans.{name}.max_tokens=16" for name in ("nucleus", "top_k", "hybrid")),
     "judges.alignment={kind: rouge, type: rougeL, measure: precision}",
     "judges.coverage={kind: rouge, type: rougeL, measure: recall}",
     *(f"judges.{name}=null" for name in ("mpnet_coverage", "mpnet_support", "opposing")),
     "evaluation.judges=[rouge1_recall, rouge1_precision]",
     "evaluation.resamples=200",
-    "pairs={mode: best_k, k: 3, least_margin: 0}",
+    # of answers that end, of whatever form
+    "pairs={mode: best_k, k: 3, least_margin: 0, chosen_keeps_contract: false}",
     "train.accelerate_config=cpu",
     "trainer.max_steps=2",
 )
