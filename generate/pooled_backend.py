@@ -65,7 +65,7 @@ class PooledBackend:
         try:
             self._lines.write(json.dumps(message).encode() + b"\n")
             self._lines.flush()
-            answer = json.loads(self._lines.readline() or b'{"died": "ended with the loop"}')
+            answer: dict[str, Any] = json.loads(self._lines.readline() or b'{"died": "ended with the loop"}')
         except OSError:
             answer = {"died": "ended with the loop"}
         if answer.keys() & {"refused", "died"}:

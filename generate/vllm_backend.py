@@ -70,7 +70,7 @@ class VllmBackend:
                 "as model.dtype: float32 where it was measured"
             )
         folder = locate(model.name)
-        self._lora = None
+        self._lora: Any = None
         self._is_asleep = False
         if adapter is not None and (section.adapter or ("merge" if on_cpu else "serve")) == "merge":
             from .causal_lm import merge_adapter

@@ -176,7 +176,7 @@ class _Engine:
                 return {"refused": type(error).__name__, "message": str(error)}
         return {"died": how}
 
-    def _answered(self, line: bytes) -> Mapping[str, Any] | None:
+    def _answered(self, line: bytes) -> Mapping[Any, Any] | None:
         if not self._is_open:
             self._worker.begin(self._command)
             opened = self._worker.work(self._opening) if self._worker.is_ready() else None

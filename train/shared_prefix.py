@@ -224,7 +224,7 @@ class SharedPrefix(BestAdapter, Packed):
 
         Losses that sort the pairs (aot, aot_unpaired) or average tokens (sft) do so within the micro-batch, as in TRL.
         """
-        counts = self._share.count
+        counts = self._share.of_each
         if self._evaluated:
             num_items_in_batch = self._evaluated[1]
         loss = super().compute_loss(model, inputs, return_outputs)
@@ -276,7 +276,7 @@ class SharedPrefix(BestAdapter, Packed):
         reference = (batch["ref_chosen_logps"], batch["ref_rejected_logps"])
         pairs = PairTensors(logps.chunk(2), reference, lengths.chunk(2))
         weights = tuple(logps.new_tensor(side_weights) for side_weights in fairness.weights(inputs["slots"]))
-        fairness.note(inputs["slots"], pairs, self._share.count)
+        fairness.note(inputs["slots"], pairs, self._share.of_each)
         losses, rewards = fairpo_losses(pairs, weights, self.beta)
         for place, side in enumerate(("chosen", "rejected")):
             for name, values in (("weight", weights[place]), ("rewards", rewards[place].detach())):

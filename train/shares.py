@@ -12,7 +12,7 @@ class Share(NamedTuple):
     # pairs of all of them, over the mean of the step's micro-batches, or of the evaluation's
     pairs: float
     # what each of its pairs counts: less than 1 where other processes run it, too
-    count: float
+    of_each: float
     # no earlier process runs it
     is_first: bool
 
