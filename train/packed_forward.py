@@ -77,7 +77,7 @@ def _run_pass(model: Any, fused: Any, tensors: Mapping[str, Any], options: dict[
     """The fields for one pass. The backbone hands on the scored positions only: the head makes no logits for others."""
 
     def pick(_module: Any, _arguments: Any, output: Any) -> Any:
-        output.last_hidden_state = output.last_hidden_state[:, tensors["scored"]]
+        output.last_hidden_state = taken_alike(output.last_hidden_state[0], tensors["scored"])[None]
         return output
 
     usual = utils._CHUNKED_LOGPROB_CHUNK_SIZE
@@ -97,9 +97,21 @@ def _run_pass(model: Any, fused: Any, tensors: Mapping[str, Any], options: dict[
     return tuple(getattr(result, name) for name in FIELDS)
 
 
+def taken_alike(values: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
+    """`values[places]`, whose gradients have the same bits each time.
+
+    Places come more than once: a prompt's last token for each candidate, a candidate for each of its pairs. On the CPU threads add
+    up the gradients of a place in the order in which they come to it, unless `index_select` took it; on CUDA it is the other way
+    round.
+    """
+    if values.device.type != "cpu":
+        return values[places]
+    return values.index_select(0, places.flatten()).reshape(*places.shape, *values.shape[1:])
+
+
 def in_rows(scores: dict[str, torch.Tensor], rows: torch.Tensor, weights: torch.Tensor | None) -> Any:
     """TRL's output: each field dealt out to (rows, longest), 0 at padding."""
-    dealt = {name: torch.cat([values, values.new_zeros(1)])[rows] for name, values in scores.items()}
+    dealt = {name: taken_alike(torch.cat([values, values.new_zeros(1)]), rows) for name, values in scores.items()}
     squares = dealt.setdefault("log_sum_sq_probs", dealt["log_probs"].detach())
     if weights is not None:
         # TRL multiplies a pair's loss by exp(mean over tokens of log_probs - log_sum_sq_probs) of both of its summaries

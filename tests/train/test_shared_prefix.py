@@ -386,3 +386,27 @@ def test_seam_is_as_narrow_as_it_says() -> None:
     }
     ours = overridden - own
     assert all(hasattr(trl.DPOTrainer, name) for name in ours), "TRL or transformers no longer has one of them"
+
+
+@pytest.mark.parametrize(
+    ("width", "places"), [((256,), (4000,)), ((), (144, 600))], ids=["hidden states", "log-probabilities"]
+)
+def test_gradients_of_a_place_that_is_taken_often_are_added_in_one_order(width, places):
+    from evenhand.train.packed_forward import taken_alike
+
+    generator = torch.Generator().manual_seed(0)
+    values = torch.randn(400, *width, generator=generator)
+    index = torch.randint(40, places, generator=generator)
+    upstream = torch.randn(*places, *width, generator=generator)
+    gradients, n_threads = set(), torch.get_num_threads()
+    torch.set_num_threads(4)
+    try:
+        for _ in range(10):
+            leaf = values.clone().requires_grad_()
+            taken = taken_alike(leaf, index)
+            taken.backward(upstream)
+            assert leaf.grad is not None
+            gradients.add(leaf.grad.numpy().tobytes())
+    finally:
+        torch.set_num_threads(n_threads)
+    assert torch.equal(taken, values[index]) and len(gradients) == 1
