@@ -100,9 +100,9 @@ def _run_pass(model: Any, fused: Any, tensors: Mapping[str, Any], options: dict[
 def taken_alike(values: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
     """`values[places]`, whose gradients have the same bits each time.
 
-    Places come more than once: a prompt's last token for each candidate, a candidate for each of its pairs. On the CPU threads add
-    up the gradients of a place in the order in which they come to it, unless `index_select` took it; on CUDA it is the other way
-    round.
+    Places come more than once: a prompt's last token for each candidate, a candidate for each of its pairs. On the CPU threads
+    add up the gradients of a place in the order in which they come to it, unless `index_select` took it; on CUDA it is the
+    other way round.
     """
     if values.device.type != "cpu":
         return values[places]
