@@ -608,6 +608,12 @@ def test_a_learning_rate_that_is_a_text(trained):
     assert "key 'trainer.learning_rate': needs a number" in broken(trained, trainer={"learning_rate": "5e-6 "})
 
 
+def test_a_metric_that_is_no_text(trained):
+    trained["train"] |= {"eval_pairs": 0.5}
+    said = "key 'trainer.metric_for_best_model': needs a text, got 5"
+    assert broken(trained, trainer={**EVALUATED, "metric_for_best_model": 5}) == said
+
+
 EVALUATED = {"eval_strategy": "epoch", "save_strategy": "epoch", "load_best_model_at_end": True}
 
 

@@ -152,6 +152,30 @@ def test_best_adapter_that_is_gone_is_not_replaced_by_the_last(open_round: OpenR
     assert not (phase.folder / "adapter").exists()
 
 
+def test_schedule_that_follows_evaluations_goes_on_after_a_kill(
+    open_round: OpenRound, held_out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The best step is none that was saved, and nobody asked for it."""
+    from transformers import Trainer
+
+    schedule = {"lr_scheduler_type": "reduce_lr_on_plateau", "metric_for_best_model": "rewards/margins"}
+    steps = {"learning_rate": 0.5, "num_train_epochs": 2, "save_steps": 4, "eval_steps": 1, "save_total_limit": 1}
+    phase = open_round(train={"eval_pairs": str(held_out)}, trainer=EVALUATED | schedule | steps)
+
+    def best_is_fifth(trainer: Any, **_: Any) -> None:
+        trainer.state.best_global_step = min(trainer.state.global_step, 5)
+        if trainer.state.global_step == 9:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Trainer, "_determine_best_metric", best_is_fifth)
+        with pytest.raises(KeyboardInterrupt):
+            train(phase)
+    assert list(phase.folder.glob("checkpoints/*/checkpoint-8"))
+    train(phase)
+    assert len(evaluations(phase)) == 12
+
+
 def test_a_training_without_an_evaluation_says_so(open_round: OpenRound, held_out: Path) -> None:
     phase = open_round(train={"eval_pairs": str(held_out)}, trainer=TOO_FAR | {"eval_delay": 50})
     train(phase)
