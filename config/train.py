@@ -256,8 +256,8 @@ def unfit_evaluation(trainer: Mapping[str, Any], train: TrainSection) -> Iterato
         )
     if strategy not in NEVER and train.trainer == "pairwise" and trainer.get("dataloader_drop_last"):
         yield (
-            "trainer.dataloader_drop_last would leave pairs out of the evaluation, too, and all of them where they are fewer than "
-            "a batch: leave it out."
+            "trainer.dataloader_drop_last would leave pairs out of the evaluation, too, and all of them where they are fewer "
+            "than a batch: leave it out."
         )
 
 

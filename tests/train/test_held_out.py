@@ -86,6 +86,42 @@ def test_a_share_holds_out_whole_document_sets_with_their_prompts(open_round: Op
     assert again == (examples, evaluated) != other
 
 
+def test_no_set_is_held_out_in_one_round_and_trained_on_in_another(open_round: OpenRound, tokenizer: Any) -> None:
+    """Rounds that have pairs of the first 30 sets, of the last 30 of 40, and of every other one."""
+    phase = open_round(train={"eval_pairs": 0.2}, trainer=EVALUATED)
+    path, pairs = phase.folder / "pairs.jsonl", make_ranked_pairs(tokenizer, 40)
+    names = sorted({pair.set_id for pair in pairs})
+    trained, evaluated = set(), set()
+    for drawn in (names[:30], names[10:], names[::2], names):
+        write_jsonl(path, [pair for pair in pairs if pair.set_id in drawn])
+        examples, held_out = read_examples(phase.recipe, path, tokenizer)
+        assert held_out is not None
+        trained |= {row.set_id for row in examples.rows}
+        evaluated |= {row.set_id for row in held_out.rows}
+    assert not trained & evaluated
+    assert 4 <= len(evaluated) <= 12
+
+
+def test_of_two_sets_each_share_leaves_one(open_round: OpenRound, tokenizer: Any) -> None:
+    for share in (0.01, 0.99):
+        phase = open_round(train={"eval_pairs": share}, trainer=EVALUATED)
+        path = phase.folder / "pairs.jsonl"
+        write_jsonl(path, make_ranked_pairs(tokenizer, 2))
+        parts = read_examples(phase.recipe, path, tokenizer)
+        assert [len({row.set_id for row in part.rows}) for part in parts if part] == [1, 1]
+
+
+def test_sets_that_share_all_prompts_cannot_be_parted(open_round: OpenRound, tokenizer: Any) -> None:
+    phase = open_round(train={"eval_pairs": 0.1}, trainer=EVALUATED)
+    first, *_, last = make_ranked_pairs(tokenizer, 2)
+    shared = {"prompt": first.prompt, "prompt_digest": first.prompt_digest}
+    write_jsonl(phase.folder / "pairs.jsonl", [first, last.model_copy(update=shared)])
+    with pytest.raises(
+        DataError, match="leaves none of 2 document sets to train on, because they have prompts in common"
+    ):
+        read_examples(phase.recipe, phase.folder / "pairs.jsonl", tokenizer)
+
+
 @pytest.mark.parametrize("size", [3, 7])
 def test_numbers_of_an_evaluation_are_those_of_stock_trl(
     size: int, open_round: OpenRound, held_out: Path, tokenizer: Any
