@@ -89,6 +89,8 @@ KEYS_OF_LOSSES: dict[str, tuple[Any, tuple[str, ...]]] = {
 WORKERS = "dataloader_num_workers"
 # values of trainer.eval_strategy that ask for no evaluation
 NEVER = ("no", False, None)
+# schedules of the learning rate that read trainer.metric_for_best_model, whether or not the best step is kept
+OF_METRIC = ("reduce_lr_on_plateau", "greedy")
 # keys of trl.DPOConfig that act only beside another one -> that one, its value in TRL, those without effect, and what to write
 DEPENDENT_KEYS: dict[str, tuple[str, Any, tuple[Any, ...], str]] = {
     "dataloader_multiprocessing_context": (WORKERS, 0, (0,), "1 or more"),
@@ -244,6 +246,19 @@ def unfit_evaluation(trainer: Mapping[str, Any], train: TrainSection) -> Iterato
             f"trainer.eval_steps {shortened(evaluated)}: with load_best_model_at_end the best step must be a saved one: leave "
             "eval_steps out, and steps are evaluated as they are saved (save_steps)."
         )
+    # TRL takes 0 for its own, which is each step here
+    key = "save_steps" if evaluated is None else "eval_steps"
+    steps = trainer.get(key, 1)
+    if strategy == "steps" and (isinstance(steps, bool | None) or (isinstance(steps, int | float) and steps <= 0)):
+        yield (
+            f"trainer.{key} {shortened(steps)} says when it is evaluated: write a number of steps, or a share of all of them "
+            f"(0.1){', or eval_steps' if evaluated is None else ''}."
+        )
+    if strategy not in NEVER and train.trainer == "pairwise" and trainer.get("dataloader_drop_last"):
+        yield (
+            "trainer.dataloader_drop_last would leave pairs out of the evaluation, too, and all of them where they are fewer "
+            "than a batch: leave it out."
+        )
 
 
 def unpackable(trainer: Mapping[str, Any], model: ModelSection) -> Iterator[str]:
@@ -304,6 +319,8 @@ def _idle(trainer: Mapping[str, Any]) -> Iterator[str]:
         if trainer.get(key) == value:
             yield f"trainer.{key} {shortened(value)} {harm}."
     for key, (switch, default, without, remedy) in DEPENDENT_KEYS.items():
+        if key == "metric_for_best_model" and trainer.get("lr_scheduler_type") in OF_METRIC:
+            continue
         if trainer.get(key) and trainer.get(switch, default) in without:
             yield (
                 f"trainer.{key} has no effect with {switch} {trainer.get(switch, default)}: leave it out, or write {switch}: "

@@ -26,6 +26,7 @@ MODEL_NAMES = {
 # further names of TRL's script -> what to write instead
 ELSEWHERE = {
     "dataset_name": "the pairs of the round are trained on; others are named by --set train.pairs=FILE",
+    "dataset_test_split": "write --set train.eval_pairs=0.1, a share of the document sets, or FILE",
     "load_in_4bit": "write --set model.quantise=nf4",
     "use_peft": "leave it out; an adapter is what is trained",
 }

@@ -26,6 +26,7 @@ from ..runfolder.dates import run_date
 from ..runfolder.engines import idle_engines
 from ..runfolder.gpus import visible_gpus
 from ..storage import listed
+from .held_out import eval_checks
 from .judges import text_checks
 from .named import (
     engine_checks,
@@ -98,7 +99,11 @@ def preflight(recipe: Recipe, *, elsewhere: bool = False) -> RunSize:
         for warning in _of_documents(recipe, list(read.values())):
             log.warning("%s", warning)
         for split, requests in samples.items():
-            checks = [*text_checks(first[split], requests), *prompt_checks(first[split], requests)]
+            checks = [
+                *text_checks(first[split], requests),
+                *prompt_checks(first[split], requests),
+                *eval_checks(first[split], requests),
+            ]
             mistakes |= _failed(checks, elsewhere=elsewhere)
         warn_of_report(recipe, samples.get("test", ()))
         for warning in unlike(recipe.calibration, read.values()):

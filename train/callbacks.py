@@ -123,7 +123,7 @@ def training_callbacks(
             # and the trained adapter would go on from where the round started
             if resume is not None and not sharded and (resume / REFERENCE).is_dir():
                 fill_adapter(model, resume)
-            if state.best_global_step:
+            if args.load_best_model_at_end and state.best_global_step:
                 # transformers forgets the best checkpoint where the run folder has moved since
                 state.best_model_checkpoint = str(Path(args.output_dir) / f"checkpoint-{state.best_global_step}")
 

@@ -58,17 +58,22 @@ def _fitting(recipe: Recipe, rows: Sequence[TokenPair]) -> TrainingPairs:
 def _parted(rows: Sequence[TokenPair], share: float, seed: int) -> tuple[list[TokenPair], list[TokenPair]]:
     """Rows to train on and rows to evaluate, in their order; sets that share a prompt stay together.
 
-    The seed of the recipe ranks the sets, so that all rounds on the same sets hold out the same.
+    The seed of the recipe gives each set a place in [0, 1), and those below the share are chosen: whichever sets a round has
+    pairs of, none is held out in one round and trained on in another. Of two sets or more some are on either side.
     """
-    sets = sorted({row.set_id for row in rows}, key=lambda name: digest([seed, "eval", name]))
-    chosen = set(sets[: max(1, round(share * len(sets)))])
+    places = {name: int(digest([seed, "eval", name], 13), 16) / 16**13 for name in {row.set_id for row in rows}}
+    sets = sorted(places, key=places.__getitem__)
+    below = sum(place < share for place in places.values())
+    chosen = set(sets[: min(max(1, below), max(1, len(sets) - 1))])
+    tied = False
     while grown := {row.set_id for row in _of_prompts(rows, chosen)} - chosen:
         chosen |= grown
+        tied = True
     training = [row for row in rows if row.set_id not in chosen]
     if not training:
         raise DataError(
-            f"key 'train.eval_pairs': a share of {share:g} leaves none of {len(sets)} document sets to train on; name a file of "
-            "other pairs, or leave it out"
+            f"key 'train.eval_pairs': a share of {share:g} leaves none of {len(sets)} document sets to train on"
+            f"{', because they have prompts in common' if tied else ''}; name a file of other pairs, or leave it out"
         )
     return training, [row for row in rows if row.set_id in chosen]
 

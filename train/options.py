@@ -234,6 +234,11 @@ def trainer_config(recipe: Recipe, round_name: str, seed: int, checkpoints: Path
         for field in fields(trl.DPOConfig)
         if field.type in numbers and isinstance(options.get(field.name), str)
     ]
+    wrong += [
+        f"key 'trainer.{field.name}': needs a text, got {options[field.name]!r}"
+        for field in fields(trl.DPOConfig)
+        if field.type in (str, str | None) and isinstance(options.get(field.name), int | float)
+    ]
     if wrong:
         raise RecipeError(listed(wrong))
     if options.get("use_liger_kernel"):

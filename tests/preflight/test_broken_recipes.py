@@ -19,6 +19,7 @@ from evenhand.config import Recipe
 from evenhand.errors import EvenhandError
 from evenhand.generate.stage import phase_requests
 from evenhand.preflight import check_names, preflight
+from evenhand.preflight.held_out import eval_checks
 from evenhand.preflight.named import engine_checks
 from evenhand.preflight.room import prompt_checks
 from evenhand.runfolder.phases import open_phase
@@ -512,6 +513,34 @@ def test_passes_that_prompts_fill(trained):
     assert "max_tokens_per_pass 16 leaves 15" in told_by(train_prompt_checks, trained)[0]
 
 
+def train_eval_checks(recipe):
+    phase = open_phase(recipe, "round-00")
+    return eval_checks(phase, list(phase_requests(phase)))
+
+
+def test_evaluated_pairs_of_sets_that_are_trained_on(trained, tmp_path):
+    trained["trainer"] = {"eval_strategy": "epoch"}
+    line = {"request_id": "q", "side": "left", "chosen_id": "a", "rejected_id": "b", "prompt_digest": ""}
+    line |= {"chosen_reward": 1.0, "rejected_reward": 0.0, "margin": 1.0}
+    for key, role, text in (("prompt", "user", "q"), ("chosen", "assistant", "yes"), ("rejected", "assistant", "no")):
+        line[key] = [{"role": role, "content": text}]
+    path = tmp_path / "evaluated.jsonl"
+    trained["train"] |= {"eval_pairs": str(path)}
+    for name, said in (("ferry-1", "that the round makes pairs of and trains on (ferry-1)"), ("ferry-4", None)):
+        path.write_text(json.dumps(line | {"set_id": name}) + "\n")
+        told = told_by(train_eval_checks, trained)
+        assert [said in mistake for mistake in told] == ([True] if said else [])
+
+
+def test_a_share_of_one_set(trained):
+    trained["train"] |= {"eval_pairs": 0.1}
+    trained["trainer"] = {"eval_strategy": "epoch"}
+    assert not told_by(train_eval_checks, trained)
+    trained["corpus"] |= {"train": {"split": "train", "sample": 1}}
+    (said,) = told_by(train_eval_checks, trained)
+    assert said.startswith("a share of one document set leaves none to train on")
+
+
 def test_a_limit_of_training_that_prompts_exceed(trained):
     trained["trainer"] = {"max_length": 16}
     assert "max_length 16 leaves 16" in told_by(train_prompt_checks, trained)[0]
@@ -606,6 +635,12 @@ def test_a_loss_that_nobody_has(trained):
 
 def test_a_learning_rate_that_is_a_text(trained):
     assert "key 'trainer.learning_rate': needs a number" in broken(trained, trainer={"learning_rate": "5e-6 "})
+
+
+def test_a_metric_that_is_no_text(trained):
+    trained["train"] |= {"eval_pairs": 0.5}
+    said = "key 'trainer.metric_for_best_model': needs a text, got 5"
+    assert broken(trained, trainer={**EVALUATED, "metric_for_best_model": 5}) == said
 
 
 EVALUATED = {"eval_strategy": "epoch", "save_strategy": "epoch", "load_best_model_at_end": True}

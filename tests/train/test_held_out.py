@@ -86,6 +86,42 @@ def test_a_share_holds_out_whole_document_sets_with_their_prompts(open_round: Op
     assert again == (examples, evaluated) != other
 
 
+def test_no_set_is_held_out_in_one_round_and_trained_on_in_another(open_round: OpenRound, tokenizer: Any) -> None:
+    """Rounds that have pairs of the first 30 sets, of the last 30 of 40, and of every other one."""
+    phase = open_round(train={"eval_pairs": 0.2}, trainer=EVALUATED)
+    path, pairs = phase.folder / "pairs.jsonl", make_ranked_pairs(tokenizer, 40)
+    names = sorted({pair.set_id for pair in pairs})
+    trained, evaluated = set(), set()
+    for drawn in (names[:30], names[10:], names[::2], names):
+        write_jsonl(path, [pair for pair in pairs if pair.set_id in drawn])
+        examples, held_out = read_examples(phase.recipe, path, tokenizer)
+        assert held_out is not None
+        trained |= {row.set_id for row in examples.rows}
+        evaluated |= {row.set_id for row in held_out.rows}
+    assert not trained & evaluated
+    assert 4 <= len(evaluated) <= 12
+
+
+def test_of_two_sets_each_share_leaves_one(open_round: OpenRound, tokenizer: Any) -> None:
+    for share in (0.01, 0.99):
+        phase = open_round(train={"eval_pairs": share}, trainer=EVALUATED)
+        path = phase.folder / "pairs.jsonl"
+        write_jsonl(path, make_ranked_pairs(tokenizer, 2))
+        parts = read_examples(phase.recipe, path, tokenizer)
+        assert [len({row.set_id for row in part.rows}) for part in parts if part] == [1, 1]
+
+
+def test_sets_that_share_all_prompts_cannot_be_parted(open_round: OpenRound, tokenizer: Any) -> None:
+    phase = open_round(train={"eval_pairs": 0.1}, trainer=EVALUATED)
+    first, *_, last = make_ranked_pairs(tokenizer, 2)
+    shared = {"prompt": first.prompt, "prompt_digest": first.prompt_digest}
+    write_jsonl(phase.folder / "pairs.jsonl", [first, last.model_copy(update=shared)])
+    with pytest.raises(
+        DataError, match="leaves none of 2 document sets to train on, because they have prompts in common"
+    ):
+        read_examples(phase.recipe, phase.folder / "pairs.jsonl", tokenizer)
+
+
 @pytest.mark.parametrize("size", [3, 7])
 def test_numbers_of_an_evaluation_are_those_of_stock_trl(
     size: int, open_round: OpenRound, held_out: Path, tokenizer: Any
@@ -150,6 +186,30 @@ def test_best_adapter_that_is_gone_is_not_replaced_by_the_last(open_round: OpenR
     with pytest.raises(ModelError, match=rf"checkpoint-{best}: the checkpoint of the best step is gone; remove"):
         train(phase)
     assert not (phase.folder / "adapter").exists()
+
+
+def test_schedule_that_follows_evaluations_goes_on_after_a_kill(
+    open_round: OpenRound, held_out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The best step is none that was saved, and nobody asked for it."""
+    from transformers import Trainer
+
+    schedule = {"lr_scheduler_type": "reduce_lr_on_plateau", "metric_for_best_model": "rewards/margins"}
+    steps = {"learning_rate": 0.5, "num_train_epochs": 2, "save_steps": 4, "eval_steps": 1, "save_total_limit": 1}
+    phase = open_round(train={"eval_pairs": str(held_out)}, trainer=EVALUATED | schedule | steps)
+
+    def best_is_fifth(trainer: Any, **_: Any) -> None:
+        trainer.state.best_global_step = min(trainer.state.global_step, 5)
+        if trainer.state.global_step == 9:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Trainer, "_determine_best_metric", best_is_fifth)
+        with pytest.raises(KeyboardInterrupt):
+            train(phase)
+    assert list(phase.folder.glob("checkpoints/*/checkpoint-8"))
+    train(phase)
+    assert len(evaluations(phase)) == 12
 
 
 def test_a_training_without_an_evaluation_says_so(open_round: OpenRound, held_out: Path) -> None:
