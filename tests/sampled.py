@@ -100,6 +100,7 @@ FILES = {
     "test_loop.py": Left((), "test_kills.py; a second recipe beside a finished run"),
     "plugins/server/test_server_kills.py": Left((), "plugins/server/test_account.py; kills at fifty moments"),
     "train/test_fsdp2.py": Left((), "train/test_launch.py[ddp]; FSDP2's shards"),
+    "train/test_held_out.py": Left((), "its own tests in one process; the best step's adapter in DDP, ZeRO and FSDP2"),
     "train/test_launch.py": Left(
         ("test_many_processes_train_what_one_trains[ddp]", "test_refusal"),
         "train/test_training.py, preflight reads DeepSpeed's files; its processes and what it compiles",

@@ -202,8 +202,8 @@ def test_dry_run_shows_the_plan_and_writes_nothing(tmp_path):
     done = evenhand("loop", QUICKSTART, "--dry-run", "--set", f"output={tmp_path / 'run'}")
     assert done.returncode == 0
     # 20 topics x 2 sides; 12 topics x 2 sides
-    assert "40 requests x 6 candidates = 240" in done.stdout
-    assert "24 requests x 6 candidates = 144" in done.stdout
+    assert "20 requests x 6 candidates = 120" in done.stdout
+    assert "24 requests x 3 candidates = 72" in done.stdout
     assert not (tmp_path / "run").exists()
     assert all(len(line) <= 100 for line in done.stdout.splitlines())
 
@@ -257,7 +257,7 @@ def test_what_is_bound_to_fail_later_is_refused_by_validate_all_together(tmp_pat
         tmp_path,
         model=("  name: embedded:smollm2-135m-instruct", "  name: ./nowhere"),
         launch=("  accelerate_config: cpu", "  accelerate_config: zeroo"),
-        judge=("coverage: {kind: alignment,", "coverage: {kind: alignment, model: ./nobody,"),
+        judge=("coverage: &coverage {kind: alignment,", "coverage: &coverage {kind: alignment, model: ./nobody,"),
     )
     done = evenhand("validate", path, "--set", "generate.python=/no/python")
     assert done.returncode == 2
