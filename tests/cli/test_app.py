@@ -201,7 +201,7 @@ def test_unknown_phase_names_those_there_are(tmp_path):
 def test_dry_run_shows_the_plan_and_writes_nothing(tmp_path):
     done = evenhand("loop", QUICKSTART, "--dry-run", "--set", f"output={tmp_path / 'run'}")
     assert done.returncode == 0
-    # 20 topics x 2 sides; 12 topics x 2 sides
+    # a sample of those of 20 topics; both sides of 12 topics
     assert "20 requests x 6 candidates = 120" in done.stdout
     assert "24 requests x 3 candidates = 72" in done.stdout
     assert not (tmp_path / "run").exists()
