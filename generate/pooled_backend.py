@@ -74,7 +74,12 @@ class PooledBackend:
         if "refused" in answer:
             raise refused_as(answer["refused"], answer["message"])
         if "died" in answer:
-            log.error("the process of the engine %s, twice over one batch; its output is in %s", answer["died"], LOG)
+            log.error(
+                "the process of the engine %s, twice over one batch or its loading; its output is in %s. Kept engines take memory "
+                "side by side: where that was short, leave keep_engines out",
+                answer["died"],
+                LOG,
+            )
             raise SystemExit(1)
         return answer
 

@@ -18,6 +18,7 @@ from evenhand.generate.backend import Ask, Backend
 from evenhand.generate.backends import open_backend
 from evenhand.records import Message, Sampling
 from evenhand.runfolder.engine_pool import LOG, MODULE, POOL, engine_pool
+from evenhand.runfolder.workers import Command, LocalWorker
 
 # a process starts or ends by then, on a busy machine too
 MOST_SECONDS = 120
@@ -139,6 +140,29 @@ def test_engine_that_is_killed_at_a_batch_gets_it_again_and_the_second_time_ends
         assert outcomes[2] == 1
         assert "was killed by signal 9, twice over one batch" in caplog.text
         assert LOG in caplog.text
+        assert "leave keep_engines out" in caplog.text
+
+
+def test_engine_that_begins_while_the_loop_ends_is_ended_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun: list[psutil.Process] = []
+    begin = LocalWorker.begin
+
+    def begin_late(worker: LocalWorker, command: Command) -> None:
+        is_asked.set()
+        has_ended.wait(MOST_SECONDS)
+        begin(worker, command)
+        begun.extend(engines())
+
+    is_asked, has_ended = threading.Event(), threading.Event()
+    monkeypatch.setattr(LocalWorker, "begin", begin_late)
+    with engine_pool(tmp_path):
+        asking = threading.Thread(target=lambda: pytest.raises(SystemExit, opened))
+        asking.start()
+        is_asked.wait(MOST_SECONDS)
+    has_ended.set()
+    asking.join(MOST_SECONDS)
+    assert begun
+    assert not psutil.wait_procs(begun, MOST_SECONDS)[1]
 
 
 def test_refusal_of_the_engine_is_the_stages(tmp_path: Path) -> None:
