@@ -75,8 +75,8 @@ class PooledBackend:
             raise refused_as(answer["refused"], answer["message"])
         if "died" in answer:
             log.error(
-                "the process of the engine %s, twice over one batch or its loading; its output is in %s. Kept engines take memory "
-                "side by side: where that was short, leave keep_engines out",
+                "the process of the engine %s, twice over one batch or its loading; its output is in %s. Kept engines take "
+                "memory side by side: where that was short, leave keep_engines out",
                 answer["died"],
                 LOG,
             )
