@@ -18,7 +18,7 @@ from evenhand.generate.backend import Ask, Backend
 from evenhand.generate.backends import open_backend
 from evenhand.records import Message, Sampling
 from evenhand.runfolder.engine_pool import LOG, MODULE, POOL, engine_pool
-from evenhand.runfolder.workers import Command, LocalWorker
+from evenhand.runfolder.workers import Command, Death, LocalWorker
 
 # a process starts or ends by then, on a busy machine too
 MOST_SECONDS = 120
@@ -141,6 +141,21 @@ def test_engine_that_is_killed_at_a_batch_gets_it_again_and_the_second_time_ends
         assert "was killed by signal 9, twice over one batch" in caplog.text
         assert LOG in caplog.text
         assert "leave keep_engines out" in caplog.text
+
+
+def test_refusal_and_death_over_a_batch_are_what_the_stage_ends_with(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(worker: LocalWorker) -> Death:
+        worker.close()
+        raise UnfitModelError("no numbers")
+
+    with engine_pool(tmp_path):
+        for error, death in ((SystemExit, LocalWorker.death), (UnfitModelError, refuse)):
+            with pytest.raises(error), closing(opened()) as pooled, monkeypatch.context() as patched:
+                patched.setattr(LocalWorker, "work", lambda worker, line: worker.kill())
+                patched.setattr(LocalWorker, "death", death)
+                pooled.complete(ASKS)
 
 
 def test_engine_that_begins_while_the_loop_ends_is_ended_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
