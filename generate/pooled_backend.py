@@ -56,7 +56,9 @@ class PooledBackend:
         return REPLIES.validate_python(answer["replies"])
 
     def close(self) -> None:
-        """Give the engine back; it sleeps then."""
+        """Give the engine back; it sleeps then. Closed twice where it refused: here, and by the stage that ends over that."""
+        if self._lines.closed:
+            return
         with suppress(OSError), self._socket, self._lines:
             self._socket.shutdown(socket.SHUT_WR)
             self._lines.read()
@@ -69,12 +71,17 @@ class PooledBackend:
         except OSError:
             answer = {"died": "ended with the loop"}
         if answer.keys() & {"refused", "died"}:
-            # nobody closes what was not opened
+            # nobody else closes what was not opened
             self.close()
         if "refused" in answer:
             raise refused_as(answer["refused"], answer["message"])
         if "died" in answer:
-            log.error("the process of the engine %s, twice over one batch; its output is in %s", answer["died"], LOG)
+            log.error(
+                "the process of the engine %s, twice over one batch or its loading; its output is in %s. Kept engines take "
+                "memory side by side: where that was short, leave keep_engines out",
+                answer["died"],
+                LOG,
+            )
             raise SystemExit(1)
         return answer
 

@@ -179,6 +179,9 @@ class _Engine:
     def _answered(self, line: bytes) -> Mapping[Any, Any] | None:
         if not self._is_open:
             self._worker.begin(self._command)
+            if self._is_ended:
+                # while it began
+                self._worker.kill()
             opened = self._worker.work(self._opening) if self._worker.is_ready() else None
             if opened is None or line == self._opening:
                 return opened

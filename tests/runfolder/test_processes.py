@@ -12,7 +12,7 @@ import pytest
 from filelock import FileLock, Timeout
 
 from evenhand.errors import RecipeError, StorageError
-from evenhand.runfolder.processes import COMMAND, LOCK, hold, last_lines, refuse_held, run_child
+from evenhand.runfolder.processes import COMMAND, LOCK, followed_environment, hold, last_lines, refuse_held, run_child
 
 # a parent whose child locks a file, as a stage does its folder, and works for two minutes
 PARENT = """
@@ -40,6 +40,29 @@ def is_free(lock):
             return True
     except Timeout:
         return False
+
+
+HEARD = """
+import time
+from queue import SimpleQueue
+from evenhand.runfolder.processes import follow_parent
+lines = SimpleQueue()
+follow_parent(lines.put)
+heard = [lines.get() for _ in range(3)]
+print([(len(line), line[:1], line[-2:]) for line in heard], round(time.process_time()))
+"""
+
+
+def test_a_line_of_many_megabytes_is_heard_whole_and_at_once():
+    command, long = [sys.executable, "-c", HEARD], b"x" * (1 << 26)
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=followed_environment()) as child:
+        assert child.stdin is not None and child.stdout is not None
+        child.stdin.write(b"a\n" + long + b"\nb\n")
+        child.stdin.flush()
+        *heard, seconds = child.stdout.readline().decode().rpartition("]")
+    assert "".join(heard) == "[(2, b'a', b'a\\n'), (67108865, b'x', b'x\\n'), (2, b'b', b'b\\n')]"
+    # copied anew with each block it took 30 seconds of the processor
+    assert int(seconds) < 10
 
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])

@@ -4,9 +4,12 @@ import os
 import subprocess
 import sys
 import tarfile
+from importlib.metadata import requires
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from evenhand.benchmarks.bundle import write_bundle
 
@@ -46,6 +49,28 @@ def test_pieces_that_are_missing_or_damaged_are_all_named_and_nothing_is_joined(
     assert done.returncode == 2
     assert "piece-000 piece-002; carry these again" in done.stderr and "piece-001" not in done.stderr
     assert not list((tmp_path / "joined").iterdir())
+
+
+def with_needs(names):
+    """Packages, each with all that it needs."""
+    known, left = set(), [canonicalize_name(name) for name in names]
+    while left:
+        if (name := left.pop()) not in known:
+            known.add(name)
+            needs = map(Requirement, requires(name) or ())
+            left += [canonicalize_name(n.name) for n in needs if n.marker is None or n.marker.evaluate({"extra": ""})]
+    return known
+
+
+def test_wheels_are_all_that_the_judges_the_training_and_the_commands_need():
+    lines = (FOLDER / "wheels.txt").read_text().splitlines()
+    carried = {line.partition("==")[0] for line in lines if line and not line.startswith("#")}
+    there = with_needs(("torch", "transformers", "accelerate", "rich", "psutil"))
+    core = [need.name for need in map(Requirement, requires("evenhand") or ()) if need.marker is None]
+    assert {"scipy", "jinja2"} <= set(core)
+    needed = with_needs((*core, "trl", "peft", "datasets", "gguf", "choix", "sentence-transformers", "rouge-score"))
+    # it comes as source, as the file says
+    assert needed - there - carried == {"rouge-score"}
 
 
 @pytest.mark.parametrize(
