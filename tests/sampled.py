@@ -106,6 +106,7 @@ FILES = {
         "train/test_training.py, preflight reads DeepSpeed's files; its processes and what it compiles",
     ),
     "train/test_many_processes.py": Left((), "train/test_launch.py; adapters that are continued, two machines"),
+    "train/test_memory.py": Left((), "its own test without masks; the longest prompt with them"),
     "train/test_pair_trainer.py": Left((), "its own tests beside stock TRL in one process; DDP, ZeRO and FSDP2 on two"),
     "train/test_trackers.py": Left((), "its own tests of names, refusals and keys; files that a tracker writes in two rounds"),
     "train/test_training.py": Left(

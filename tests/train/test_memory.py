@@ -110,7 +110,7 @@ def test_two_and_three_layers_tell_what_all_six_take(folder, checkpointing, monk
     assert told == activation_bytes(partial(adapted, folder), Pass((512,), 0), checkpointing=checkpointing)
 
 
-@pytest.mark.parametrize("has_masks", [False, True])
+@pytest.mark.parametrize("has_masks", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_the_longest_sequence_fills_what_there_is(folder, has_masks):
     recipe = load_recipe("quickstart", [f"model.name={folder}", "model.dtype=bfloat16", "lora.r=4"])
     largest = Pass((600,), 60, has_masks)
