@@ -72,8 +72,14 @@ def test_setup_takes_no_package_without_its_hash():
 @pytest.mark.skipif(MAKE is None, reason="needs make")
 def test_the_newest_libraries_go_into_a_layer_of_their_own_which_alone_is_tested_with_them():
     dry_run = [str(MAKE), "--dry-run", "-o", "setup", "test"]
+    # these tests may run under a make whose options its children take over
+    environment = {
+        name: value for name, value in os.environ.items() if name not in {"MAKEFLAGS", "MAKELEVEL", "NEWEST"}
+    }
     for options, python in (([], ".venv/bin/python"), (["NEWEST=1"], ".venv/newest/bin/python")):
-        commands = subprocess.run([*dry_run, *options], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+        commands = subprocess.run(
+            [*dry_run, *options], cwd=ROOT, env=environment, capture_output=True, text=True, check=True
+        ).stdout
         assert f" {python} -m pytest" in commands
         installs = [line for line in commands.splitlines() if " install " in line]
         assert len(installs) == len(options) and all(f"--python {python} install" in line for line in installs)

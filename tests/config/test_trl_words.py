@@ -58,7 +58,8 @@ def test_tables_are_those_of_the_installed_trl() -> None:
     trl = pytest.importorskip("trl")
     types = {field.name: str(field.type) for field in dataclasses.fields(trl.DPOConfig)}
     switches = {name for name, kind in types.items() if kind in ("<class 'bool'>", "bool | None", "str | bool")}
-    assert switches & TRAINER_KEYS == FLAGS
+    # transformers 5.24 has a new name of a key, which is refused with the one that every version has
+    assert (switches & TRAINER_KEYS) - {"activation_checkpointing"} == FLAGS
     model_types = {field.name: str(field.type) for field in dataclasses.fields(trl.ModelConfig)}
     assert MODEL_NAMES.keys() < model_types.keys()
     assert not MODEL_NAMES.keys() & TRAINER_KEYS
