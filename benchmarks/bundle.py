@@ -49,5 +49,10 @@ def _add(archive: tarfile.TarFile, path: Path, name: str, name_by_digest: dict[s
         archive.addfile(entry, content)
 
 
+def main(folder: Path) -> None:
+    """Write the file, and print its name and SHA-256."""
+    print("bundle: {}, SHA-256 {}".format(*write_bundle(folder)))
+
+
 if __name__ == "__main__":
-    print("bundle: {}, SHA-256 {}".format(*write_bundle(Path(sys.argv[1]))))
+    main(Path(sys.argv[1]))

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
-from scipy.stats import t
+from scipy.stats import ttest_1samp
 
 from ..config.command_line import SingleValues
 from ..plugins.judge_studies.ratings.rows import RatingRow
@@ -66,9 +66,8 @@ def at_equal_length(scores: Mapping[str, float], words: Mapping[str, float], peo
 def said(values: Floats) -> str:
     """Mean over the articles and its interval: ".17 [.05, .28]"."""
     known = values[~np.isnan(values)]
-    reach = t.ppf((1 + LEVEL) / 2, len(known) - 1) * known.std(ddof=1) / np.sqrt(len(known))
-    mean = known.mean()
-    return f"{mean:.2f} [{mean - reach:.2f}, {mean + reach:.2f}]"
+    low, high = ttest_1samp(known, 0).confidence_interval(LEVEL)
+    return f"{known.mean():.2f} [{low:.2f}, {high:.2f}]"
 
 
 def main() -> None:

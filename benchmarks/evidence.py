@@ -30,7 +30,7 @@ from ..plugins.polisum.importer import import_polisum
 from ..records import DocumentSet
 from ..runfolder.processes import last_lines, run_child, share_processor
 from ..storage import sha256_of, write_json, write_jsonl
-from .bundle import write_bundle
+from . import bundle
 from .evidence_page import Done, Twice, page, read_done
 from .loop import fresh_cache
 from .programs import end_when_stopped
@@ -193,7 +193,7 @@ def _by_seed(setting: Setting) -> list[Path]:
 
 def bundle_model(setting: Setting) -> None:
     """Write the runs of the part `model` into one file."""
-    print("bundle: {}, SHA-256 {}".format(*write_bundle(setting.out / "model")))
+    bundle.main(setting.out / "model")
 
 
 def _twice(setting: Setting) -> list[Command]:

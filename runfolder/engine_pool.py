@@ -94,6 +94,7 @@ class _Pool(ThreadingUnixStreamServer):
         self._folder, self._log = folder, log
         self._engines: dict[str, _Engine] = {}
         self._lock = Lock()
+        self._is_ended = False
 
     def verify_request(self, request: Any, client_address: Any) -> bool:
         """Whether the process that asks is this user's."""
@@ -106,12 +107,17 @@ class _Pool(ThreadingUnixStreamServer):
             gpus = description["gpus"]
             worker = LocalWorker({} if gpus is None else {VISIBLE: gpus}, self._log)
             command = Command(("-m", MODULE, str(failure)), failure)
-            return self._engines.setdefault(canonical_json(description), _Engine(worker, command))
+            engine = self._engines.setdefault(canonical_json(description), _Engine(worker, command))
+            if self._is_ended:
+                # the question was under way when the loop ended
+                engine.end()
+            return engine
 
     def end(self) -> None:
         """End all engines, whatever they are at."""
         self.shutdown()
         with self._lock:
+            self._is_ended = True
             for engine in self._engines.values():
                 engine.end()
 

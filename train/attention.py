@@ -10,7 +10,6 @@
 Registered with transformers' AttentionInterface; the layout reaches it as the keyword argument `shared_prefix` of the model.
 """
 
-import os
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -19,6 +18,7 @@ import torch
 from ..config import AUTO_ATTENTION, PACKED_ATTENTION, TORCH_VARLEN, VARLEN_ATTENTION
 from ..errors import RecipeError
 from ..models.rope import global_rope
+from .options import uses_cpu
 from .packed_attention import flex, masked, sdpa
 from .probe import probe
 from .varlen import open_kernel, varlen_attention
@@ -70,25 +70,20 @@ def use_packed_attention(model: Any, attention: str | None = None) -> None:
     if attention in VARLEN_ATTENTION:
         function = partial(varlen_attention, kernel=open_kernel(attention, model.config))
     if model.device.type == "cpu":
-        refuse_cpu(attention, use_cpu=_uses_cpu())
+        refuse_cpu(attention, use_cpu=uses_cpu())
     AttentionInterface.register(PACKED[attention], function)
     model.set_attn_implementation(PACKED[attention])
 
 
 def _fastest(model: Any) -> str:
     """torch's own flash kernel where it runs, and sdpa elsewhere."""
-    if not torch.cuda.is_available() or _uses_cpu() or model.dtype not in (torch.bfloat16, torch.float16):
+    if not torch.cuda.is_available() or uses_cpu() or model.dtype not in (torch.bfloat16, torch.float16):
         return "sdpa"
     try:
         open_kernel(TORCH_VARLEN, model.config)
     except RecipeError:
         return "sdpa"
     return TORCH_VARLEN
-
-
-def _uses_cpu() -> bool:
-    """Whether accelerate keeps this process from a GPU that may be here."""
-    return os.environ.get("ACCELERATE_USE_CPU", "").lower() == "true"
 
 
 def packing_refusal(model: Any, attention: str) -> PackingRefusal | None:

@@ -68,9 +68,12 @@ def _length(mean_tokens: Mapping[str, float]) -> Iterator[str]:
 
 
 def _best(evaluation: Mapping[str, Any]) -> Iterator[str]:
-    """The best step was asked for, and none was evaluated."""
+    """The best step was asked for, and none was evaluated, or none to a number."""
     if evaluation.get("best_step", 0) is None:
-        yield ("no step was evaluated, so the adapter is that of the last one: lower trainer.eval_delay")
+        yield (
+            "no step was evaluated, or none to a number, so the adapter is that of the last one: lower trainer.eval_delay, or "
+            "look at the evaluations of training.json"
+        )
 
 
 def _gap(first: Sequence[Mapping[str, Any]], last: Sequence[Mapping[str, Any]]) -> Iterator[str]:

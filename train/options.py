@@ -175,6 +175,11 @@ def training_arguments(recipe: Recipe, round_name: str, seed: int, checkpoints: 
     return arguments
 
 
+def uses_cpu() -> bool:
+    """Whether accelerate keeps this process from a GPU that may be here."""
+    return os.environ.get("ACCELERATE_USE_CPU", "").lower() == "true"
+
+
 def splits(settings: Mapping[str, Any]) -> str | None:
     """What is wrong with accelerate's settings of parallelism; None where no sequence, and no layer, would be split.
 
@@ -185,7 +190,7 @@ def splits(settings: Mapping[str, Any]) -> str | None:
         f"{name} {size}"
         for kind in ("CP", "SP", "TP")
         for name, size in settings.items()
-        if name.upper() == f"PARALLELISM_CONFIG_{kind}_SIZE" and str(size) != "1"
+        if name.upper() == f"PARALLELISM_CONFIG_{kind}_SIZE" and size is not None and str(size) != "1"
     ]
     if not ways:
         return None
@@ -204,7 +209,7 @@ def trainer_config(recipe: Recipe, round_name: str, seed: int, checkpoints: Path
     """
     trl = need("trl", "training")
     torch = need("torch", "training")
-    use_cpu = os.environ.get("ACCELERATE_USE_CPU", "").lower() == "true" or not torch.accelerator.is_available()
+    use_cpu = uses_cpu() or not torch.accelerator.is_available()
     if ways := splits(os.environ):
         raise RecipeError(f"the configuration of this `accelerate launch`: {ways}")
     setting = asked_checkpointing(recipe)

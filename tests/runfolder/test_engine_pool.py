@@ -17,7 +17,7 @@ from evenhand.errors import ModelError, UnfitModelError
 from evenhand.generate.backend import Ask, Backend
 from evenhand.generate.backends import open_backend
 from evenhand.records import Message, Sampling
-from evenhand.runfolder.engine_pool import LOG, MODULE, POOL, engine_pool
+from evenhand.runfolder.engine_pool import LOG, MODULE, POOL, engine_pool, pool_connection
 from evenhand.runfolder.workers import Command, Death, LocalWorker
 
 # a process starts or ends by then, on a busy machine too
@@ -77,6 +77,18 @@ def test_one_process_serves_all_stages_and_ends_with_the_pool(tmp_path: Path) ->
         everyone = engines()
     assert not psutil.wait_procs(everyone, MOST_SECONDS)[1]
     assert POOL not in os.environ
+
+
+def test_a_question_that_comes_when_the_loop_has_ended_starts_no_engine(tmp_path: Path) -> None:
+    with engine_pool(tmp_path):
+        late = pool_connection()
+        # it is taken by now
+        time.sleep(0.5)
+    with late, late.makefile("rwb") as lines:
+        lines.write(b'{"engine": {"gpus": null}, "adapter": null, "day": "2026-01-01"}\n')
+        lines.flush()
+        assert lines.readline() == b'{"died": "ended with the loop"}\n'
+    assert engines() == []
 
 
 def test_replicas_have_an_engine_each(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

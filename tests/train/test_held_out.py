@@ -1,6 +1,5 @@
 """Pairs that are evaluated while a training runs: which ones, TRL's numbers of them, and the best step's adapter."""
 
-import json
 import re
 import shutil
 from collections.abc import Callable
@@ -8,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from launched import distance, forget_after, launch_by_hand, need_deepspeed, two_processes
+from launched import distance, forget_after, launch_by_hand, need_deepspeed, record, two_processes
 from preference_groups import make_fair_pairs, make_ranked_pairs
 
 from evenhand.errors import DataError, ModelError
@@ -41,11 +40,6 @@ def train(phase: Phase) -> Phase:
     stage = training_stage(phase, processes=1)
     stage.run(lambda: run_training(phase, stage))
     return phase
-
-
-def record(phase: Phase) -> dict[str, Any]:
-    content: dict[str, Any] = json.loads((phase.folder / "training.json").read_text())
-    return content
 
 
 def evaluations(phase: Phase, name: str = "eval_loss") -> list[float]:

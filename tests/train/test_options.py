@@ -13,6 +13,7 @@ from evenhand.train.options import (
     DEFAULTS,
     accumulation,
     asked_checkpointing,
+    splits,
     step_size,
     trainer_config,
     trainer_options,
@@ -165,6 +166,7 @@ def test_nothing_at_a_time_is_refused(open_round: OpenRound, size: object) -> No
 
 def test_a_launch_that_splits_sequences_is_refused(open_round: OpenRound, monkeypatch: pytest.MonkeyPatch) -> None:
     """As `accelerate launch` by hand hands on its configuration."""
+    assert splits({"parallelism_config_cp_size": None}) is None
     monkeypatch.setenv("PARALLELISM_CONFIG_CP_SIZE", "1")
     trainer_config(open_round().recipe, "round-00", 1, Path("checkpoints"))
     monkeypatch.setenv("PARALLELISM_CONFIG_CP_SIZE", "4")
