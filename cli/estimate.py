@@ -12,7 +12,7 @@ import typer
 from ..config.shipped import comment_lines, find_recipe
 from ..errors import LeftOutError, RecipeError
 from ..estimate.devices import DEVICES, UTILISATION, device_of
-from ..text.amounts import GIB, disk_size, gibibytes, hours, magnitude, significant
+from ..text.amounts import GIB, disk_size, duration, gibibytes, hours, magnitude, significant
 from .inputs import Overrides, RecipePath, open_recipe, single_keys
 from .terminal import plain_table, say, show
 
@@ -80,6 +80,10 @@ def estimate(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has
     gpu_price: Annotated[
         float | None, typer.Option(min=0, metavar="PRICE", help="Of an hour of a GPU, in your currency.")
     ] = None,
+    start_seconds: Annotated[
+        float,
+        typer.Option(min=0, metavar="S", help="Seconds that an engine or a training takes to start."),
+    ] = 60,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print JSON instead of tables, in bytes and operations.")
     ] = False,
@@ -111,11 +115,11 @@ def estimate(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has
     if as_json:
         derived = {
             "gpus": needs.gpus, "gpu_memory_gib": needs.memory, "hours": needs.hours, "gpu_hours": needs.gpu_hours,
-            "cost": needs.cost,
+            "cost": needs.cost, "starts": needs.starts, "start_hours": needs.starts * start_seconds / 3600,
         }  # fmt: skip
         say(json.dumps(asdict(needs) | derived, indent=2))
     else:
-        _show(needs, gpu_price, is_loop=_is_loop(recipe))
+        _show(needs, gpu_price, start_seconds / 3600, is_loop=_is_loop(recipe))
     if needs.problems:
         from ..evaluation.pages.words import counted
 
@@ -131,7 +135,7 @@ def _requests(entry: str) -> tuple[str, int]:
     return split, int(n)
 
 
-def _show(needs: "RecipeEstimate", gpu_price: float | None, *, is_loop: bool) -> None:
+def _show(needs: "RecipeEstimate", gpu_price: float | None, start_hours: float, *, is_loop: bool) -> None:
     device = needs.device
     show(_models(needs))
     show(_stages(needs))
@@ -152,7 +156,7 @@ def _show(needs: "RecipeEstimate", gpu_price: float | None, *, is_loop: bool) ->
         say(f"- {note}")
     say(
         f"- hours: {needs.utilisation:.0%} of {device.name}'s {device.peak / 1e12:,g} TFLOP/s (bfloat16) and "
-        f"{device.bandwidth / 1e12:g} TB/s; loading models and judges that ask no language model are not counted"
+        f"{device.bandwidth / 1e12:g} TB/s; judges that ask no language model are not counted"
     )
     say("- memory: without the driver's own (about 1 GiB); a tenth is left free in what is needed")
     _say_costs(needs.stages)
@@ -163,12 +167,17 @@ def _show(needs: "RecipeEstimate", gpu_price: float | None, *, is_loop: bool) ->
     )
     for problem in needs.problems:
         say(f"- {problem}")
-    if is_loop:
-        _say_gpu_hours(needs, gpu_price)
+    if is_loop and needs.gpus:
+        say(
+            f"- starts: an engine or a training starts {needs.starts} times, one after another, at {start_hours * 3600:g} s "
+            "(--start-seconds); keep_engines: true starts each of vLLM's engines once in a loop"
+        )
+        _say_gpu_hours(needs, gpu_price, start_hours)
     if not needs.gpus:
         say("needs: no GPU for language models, of which none runs here")
     elif needs.memory is not None and needs.hours is not None:
-        time = f"about {hours(needs.hours)} hours on {device.name} (metrics not counted)" if is_loop else BENCHMARK
+        work, starts = duration(needs.hours * 3600), duration(needs.starts * start_hours * 3600)
+        time = f"about {work} of work on {device.name} and {starts} of starts" if is_loop else BENCHMARK
         say(f"needs: {_gpus(needs.gpus)} of at least {ceil(needs.memory)} GiB; {time}")
 
 
@@ -178,13 +187,16 @@ def _is_loop(recipe: Path) -> bool:
     return not (lines and lines[0].startswith("evenhand ") and " --judges " in lines[0])
 
 
-def _say_gpu_hours(needs: "RecipeEstimate", gpu_price: float | None) -> None:
-    """Hours of the GPUs that work, where there are several or a price, and what these cost."""
-    gpu_hours = needs.gpu_hours
-    if gpu_hours is None or (needs.gpus <= 1 and gpu_price is None):
+def _say_gpu_hours(needs: "RecipeEstimate", gpu_price: float | None, start_hours: float) -> None:
+    """Hours of the GPUs that work or start, where there are several or a price, and what these cost."""
+    work = needs.gpu_hours
+    if work is None or (needs.gpus <= 1 and gpu_price is None):
         return
-    price = "" if gpu_price is None else f", {gpu_hours * gpu_price:,.2f} to pay"
-    say(f"- {hours(gpu_hours)} GPU hours of work; GPUs that wait meanwhile are not counted{price}")
+    starts = needs.gpu_hours_of_starts(start_hours)
+    price = "" if gpu_price is None else f", {(work + starts) * gpu_price:,.2f} to pay"
+    say(
+        f"- {hours(work)} GPU hours of work and {hours(starts)} of starts; GPUs that wait meanwhile are not counted{price}"
+    )
 
 
 def print_costs(recipe: "Recipe") -> None:

@@ -1,7 +1,7 @@
 """A recipe's models, work, memory and hours, put together."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence, Set
+from dataclasses import dataclass, replace
 from functools import partial
 from math import ceil
 from typing import Any, Literal
@@ -75,6 +75,8 @@ class StageEstimate:
     # address of the server that does it, and what it is paid at most; None for an engine, and where prices are not known
     server: str | None = None
     cost: float | None = None
+    # times that the model is loaded for it, one after another; 0 where a server has it
+    starts: int = 0
 
 
 @dataclass(frozen=True)
@@ -185,6 +187,15 @@ class RecipeEstimate:
         return None if None in stage_hours else sum(hours or 0 for hours in stage_hours)
 
     @property
+    def starts(self) -> int:
+        """Engines and trainings that are started one after another; those that start side by side count once."""
+        return sum(stage.starts for stage in self.stages)
+
+    def gpu_hours_of_starts(self, hours_of_one: float) -> float:
+        """Hours of all GPUs together while their engine or training starts."""
+        return sum(stage.starts * stage.gpus for stage in self.stages) * hours_of_one
+
+    @property
     def cost(self) -> float | None:
         """What servers are paid at most, in the currency of their prices; None where one of them is not known."""
         costs = [stage.cost for stage in self.stages if stage.server is not None]
@@ -226,6 +237,12 @@ def estimate(
         for split in all_splits
         for work in split.work
     ]
+    kept = {
+        work.model.model.name
+        for split in all_splits
+        for work in split.work
+        if recipe.keep_engines and work.model.backend.traits.pooled_keys is not None
+    }
     notes = list(dict.fromkeys(note for split in all_splits for note in split.notes))
     if recipe.train.eval_pairs is not None:
         notes.append("train.eval_pairs: evaluation is not counted, and all pairs of a round are counted as trained on")
@@ -254,7 +271,7 @@ def estimate(
         device=device,
         utilisation=utilisation,
         models=known.models(),
-        stages=stages,
+        stages=_with_starts(stages, kept),
         pass_tokens=n_pass,
         checkpointing=setting,
         training=training,
@@ -263,6 +280,20 @@ def estimate(
         files=_all_files(all_splits),
         notes=notes,
     )
+
+
+def _with_starts(stages: Sequence[StageEstimate], kept: Set[str]) -> list[StageEstimate]:
+    """Stages with how often each starts its model: for each phase, or once in the first that asks one whose engine is kept."""
+    running: set[tuple[str, str]] = set()
+    started = []
+    for stage in stages:
+        engine = stage.name, stage.model
+        n = 0 if stage.server is not None or engine in running else stage.phases
+        if stage.name != "train" and stage.model in kept:
+            running.add(engine)
+            n = min(n, 1)
+        started.append(replace(stage, starts=n))
+    return started
 
 
 def _all_files(all_splits: Sequence[Split]) -> dict[str, float]:

@@ -103,7 +103,10 @@ def test_many_machines_are_told_with_what_they_cost(llama):
     alone = json.loads(evenhand(RECIPE, *options, "--json").stdout)
     assert "needs: 64 GPUs" in said
     assert f"{alone['hours']:,.0f} GPU hours of work" in said
-    assert f"{2 * alone['hours']:,.2f} to pay" in said
+    # two evaluations start an engine on each GPU, for a minute
+    n = alone["starts"]
+    assert n == 1 and f"and {64 * n / 60:.1f} of starts" in said
+    assert f"{2 * (alone['hours'] + 64 * n / 60):,.2f} to pay" in said
     assert "files: about" in said and "candidates.jsonl" in said
 
 
@@ -140,6 +143,41 @@ def test_json_has_what_follows_from_the_published_sizes(llama):
     assert 4_267 < found["longest"] < 22_000
     held = own["weights"] + own["adapter"] + own["activations"]["checkpointing"] + own["logits"]
     assert found["gpu_memory_gib"] == pytest.approx(held / 0.9 / 2**30)
+
+
+def test_each_phase_starts_its_engine_unless_it_is_kept(llama):
+    """Ten rounds generate, judge and train; the base, the trained model and the best of n are evaluated by two judges."""
+    names = [f"judges.{name}.model.name={llama}" for name in ("coverage", "faithfulness")]
+    keys = [f"model.name={llama}", *names, "judges.report_coverage=null", "evaluation.judges=[rouge1_recall]"]
+    keys.append("judges.rouge1_recall={kind: rouge, type: rouge1, measure: recall}")
+    options = [part for key in keys for part in ("--set", key)] + [
+        "--requests",
+        "test=30",
+        "--prompt-tokens",
+        "900",
+        "--json",
+    ]
+
+    def starts(*more):
+        found = json.loads(evenhand("polisum/llama-3.1-8b/dpo", *options, *more).stdout)
+        assert found["start_hours"] == pytest.approx(sum(each["starts"] for each in found["stages"]) * 90 / 3600)
+        return {(each["split"], each["name"]): each["starts"] for each in found["stages"]}
+
+    anew = starts("--start-seconds", "90")
+    assert anew == {
+        ("train", "generate"): 10,
+        ("train", "judge"): 10,
+        ("train", "train"): 10,
+        ("test", "generate"): 3,
+        ("test", "judge"): 3,
+    }
+    kept = starts("--start-seconds", "90", "--set", "keep_engines=true", "--set", "generate.adapter=serve")
+    assert kept == anew | {
+        ("train", "generate"): 1,
+        ("train", "judge"): 1,
+        ("test", "generate"): 0,
+        ("test", "judge"): 0,
+    }
 
 
 def test_training_takes_the_machines_that_slurm_would_give_it(llama):
@@ -185,7 +223,7 @@ def test_another_device_is_said_by_its_figures(llama):
 def test_a_recipe_of_a_model_that_is_here_is_told_whole(tiny_model):
     done = evenhand("quickstart", "--set", f"model.name={tiny_model}")
     assert done.returncode == 0, done.stderr
-    assert "needs: 1 GPU of at least" in done.stdout
+    assert "needs: 1 GPU of at least" in done.stdout and "and 4 min 00 s of starts" in done.stdout
     assert "cannot be read" not in done.stdout
 
 

@@ -29,6 +29,7 @@ FOR_GPUS = [name for name, head in HEADS.items() if "GPU" in head.needs]
 ON_CPUS = [name for name, head in HEADS.items() if "by evenhand run estimate" in head.time and name not in FOR_GPUS]
 NEEDS = re.compile(r"^(\d+) GPUs? of (\d+) GiB \(evenhand run estimate\)")
 TIME = re.compile(r"\b(\d+(?:\.\d)?) (minutes?|hours?) on .+? by evenhand run estimate((?: --\S+ \S*[^\s,])*)")
+STARTS = re.compile(r", and (\d+) starts?\b")
 # a benchmark of judges is no loop, of which alone the time is estimated; memory is that of the judges, whatever is asked
 NO_TIME = {"polisum/llama-3.1-8b/judges", "polisum/llama-3.1-8b/judges-backbones"}
 # a pass of training is run without numbers, for seconds: the other two recipes that train stand for these
@@ -40,11 +41,12 @@ A_MINUTE = 1 / 60
 
 
 class Found(NamedTuple):
-    """What `evenhand run estimate` says; hours of all runs that the head's command makes."""
+    """What `evenhand run estimate` says; hours and starts of all runs that the head's command makes."""
 
     gpus: int
     memory: float
     hours: float
+    starts: int
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -71,7 +73,7 @@ def estimated(name: str, options: str) -> Found:
         assert done.exception is None or isinstance(done.exception, LeftOutError), done.exception
         runs.append(json.loads(done.stdout))
     gpus, memory = (max(run[key] for run in runs) for key in ("gpus", "gpu_memory_gib"))
-    return Found(gpus, memory, sum(run["hours"] for run in runs))
+    return Found(gpus, memory, sum(run["hours"] for run in runs), sum(run["starts"] for run in runs))
 
 
 def said_hours(name: str) -> tuple[float, str]:
@@ -96,6 +98,8 @@ def test_heads_of_recipes_for_gpus_say_what_is_estimated(name: str) -> None:
     assert (int(needs[1]), int(needs[2])) == (found.gpus, ceil(found.memory))
     if name not in NO_TIME:
         hold(name, found, hours)
+        starts = STARTS.search(HEADS[name].time)
+        assert starts and int(starts[1]) == found.starts, (found.starts, HEADS[name].time)
 
 
 @pytest.mark.campaign

@@ -241,7 +241,15 @@ def test_fairpo_is_evaluated_by_the_plain_loss(open_round: OpenRound, held_out: 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["ddp", "zero2", "zero3", "fsdp2"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param("ddp", marks=pytest.mark.campaign),
+        pytest.param("zero2", marks=pytest.mark.campaign),
+        "zero3",
+        "fsdp2",
+    ],
+)
 def test_two_processes_evaluate_and_keep_what_one_does(
     kind: str, open_round: OpenRound, held_out: Path, tmp_path: Path
 ) -> None:

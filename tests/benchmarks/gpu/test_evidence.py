@@ -1,6 +1,7 @@
 """The evidence of a card: pieces that are carried, the run that stops and goes on, and what comes back."""
 
 import os
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -123,11 +124,22 @@ def test_a_bundle_has_equal_files_once_and_the_same_bytes_each_time(tmp_path):
     assert not (tmp_path / "out/model/b/checkpoints").exists()
 
 
+@pytest.fixture
+def writing_model(tiny_model, tmp_path):
+    """The model of two layers with a head of its own: without one the likeliest answer is blank."""
+    transformers, torch = pytest.importorskip("transformers"), pytest.importorskip("torch")
+    folder = shutil.copytree(tiny_model, tmp_path / "writing-llama")
+    config = transformers.AutoConfig.from_pretrained(folder, tie_word_embeddings=False)
+    torch.manual_seed(1)
+    transformers.LlamaForCausalLM(config).save_pretrained(folder)
+    return folder
+
+
 @pytest.mark.slow
-def test_the_evidence_of_a_card_stops_goes_on_and_comes_back(tmp_path):
+def test_the_evidence_of_a_card_stops_goes_on_and_comes_back(tmp_path, writing_model):
     out, back = tmp_path / "out", tmp_path / "back"
-    command = ("evidence.sh", "--tiny", "--output", out)
-    stopped = run(*command, "--limit", 60, seconds=400)
+    command = ("evidence.sh", "--tiny", "--model", writing_model, "--output", out)
+    stopped = run(*command, "--limit", 25, seconds=400)
     assert stopped.returncode == 124
     assert "the same command continues" in stopped.stderr
     assert (out / "back" / "SHA256SUMS").is_file(), "what there is comes back"

