@@ -6,6 +6,8 @@ that a recipe is checked without importing torch; a test demands that each key o
 
 from typing import Any
 
+# an effect that evenhand has by itself
+PUBLISHED = "what is published"
 # effect -> keys that have it here
 EFFECTIVE_KEYS: dict[str, str] = {
     "loss": """
@@ -38,6 +40,7 @@ EFFECTIVE_KEYS: dict[str, str] = {
         eval_delay eval_steps eval_strategy greater_is_better load_best_model_at_end metric_for_best_model
         per_device_eval_batch_size
     """,
+    PUBLISHED: "hub_model_id hub_private_repo hub_revision push_to_hub",
     "what is logged": """
         debug disable_tqdm include_num_input_tokens_seen log_level log_level_replica log_on_each_node logging_first_step
         logging_nan_inf_filter logging_steps logging_strategy report_to skip_memory_metrics
@@ -55,9 +58,8 @@ IDLE_KEYS: dict[str, dict[str, Any]] = {
         "label_names": None, "prediction_loss_only": False,
     },
     "a training always trains": {"do_train": False},
-    "nothing is published; push the adapter folder yourself": {
-        "hub_always_push": False, "hub_model_id": None, "hub_private_repo": None, "hub_revision": None,
-        "hub_strategy": "every_save",
+    "push_to_hub publishes the finished adapter of each round, and no checkpoint": {
+        "hub_always_push": False, "hub_strategy": "every_save",
     },
     "trackio's own variables (TRACKIO_SPACE_ID) say where it publishes": {
         "trackio_bucket_id": None, "trackio_space_id": None, "trackio_static_space_id": None,
@@ -113,7 +115,6 @@ OWNED_TRAINER_KEYS: dict[str, str] = {
     "seed": "it is derived from the recipe's 'seed' and the round",
     "data_seed": "it is derived from the recipe's 'seed' and the round",
     "trust_remote_code": "remote code is never run",
-    "push_to_hub": "nothing is published; push the adapter folder yourself",
     "hub_token": "secrets do not belong in a recipe",
     "resume_from_checkpoint": "an interrupted training continues from its last checkpoint by itself",
     "model_init_kwargs": "write them in the 'model' section",

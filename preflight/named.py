@@ -29,6 +29,7 @@ from ..runfolder.engines import fit_checks, machines_of, refuse_small_cluster
 from ..runfolder.gpus import visible_gpus
 from ..runfolder.places import PLACES
 from ..text import did_you_mean
+from ..train.publishing import refuse_unpublishable
 from ..train.stage import eval_file, own_pairs
 from .judges import judge_checks, reading_checks, under
 
@@ -71,6 +72,8 @@ def named_checks(recipe: Recipe) -> Iterator[Check]:
         yield Check("train.launcher", _refuse_no_slurm, is_here=True)
     if recipe.rounds and recipe.train.python is None:
         yield Check("trainer.report_to", partial(tracking.refuse_absent_trackers, recipe), is_here=True)
+    if recipe.rounds:
+        yield Check("trainer.push_to_hub", partial(refuse_unpublishable, recipe), is_here=True)
     yield Check("wandb", partial(tracking.check, recipe), is_here=True)
 
 

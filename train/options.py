@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from ..config import Recipe
 from ..config.train import trackers
+from ..config.trainer_keys import EFFECTIVE_KEYS, PUBLISHED
 from ..errors import RecipeError
 from ..extras import need
 from ..runfolder.tracking import refuse_absent_trackers
@@ -20,6 +21,7 @@ log = logging.getLogger(__name__)
 # of trainer.gradient_checkpointing: where memory asks for it; of trainer.per_device_train_batch_size: what fits into a pass
 AUTO: Literal["auto"] = "auto"
 SIZE = "per_device_train_batch_size"
+PUBLISHING = set(EFFECTIVE_KEYS[PUBLISHED].split())
 DEFAULTS: dict[str, Any] = {
     # TRL's default of 1e-6 is meant for training all weights; an adapter learns next to nothing with it
     "learning_rate": 1e-5,
@@ -251,7 +253,8 @@ def trainer_config(recipe: Recipe, round_name: str, seed: int, checkpoints: Path
     # an accelerate configuration that asks for bf16 would win over a float32 recipe
     os.environ["ACCELERATE_MIXED_PRECISION"] = "bf16" if options["bf16"] else "fp16" if options["fp16"] else "no"
     try:
-        return trl.DPOConfig(**options)
+        # TRL itself would publish checkpoints, too
+        return trl.DPOConfig(**{key: value for key, value in options.items() if key not in PUBLISHING})
     except (TypeError, ValueError) as error:
         raise RecipeError(f"section 'trainer': TRL refuses it: {error}") from error
 

@@ -9,12 +9,12 @@ from ..models.files import ADAPTER_SETTINGS
 from ..runfolder.phases import ADAPTER, LEDGER, PAIRS, TRAINING, Phase
 from ..runfolder.stages import Stage, left_by
 from ..storage import digest, file_digest
-from .options import is_auto, trainer_options
+from .options import PUBLISHING, is_auto, trainer_options
 
 # what of the section 'train' the adapter depends on
 DECIDES = {"trainer", "reference", "excess_length_strategy", "fairness", "global_batch_size", "shuffle", "texts"}
 # keys of trl.DPOConfig that change time and memory, or who is told of it, and nothing that is learnt
-UNLEARNT = {"gradient_checkpointing", "gradient_checkpointing_kwargs", "report_to"}
+UNLEARNT = {"gradient_checkpointing", "gradient_checkpointing_kwargs", "report_to", *PUBLISHING}
 # how the model is loaded, as far as it changes what is learnt
 LOADED_AS = {"dtype", "quantise", "attn_implementation", "chat_template_kwargs"}
 # moves when the same pairs get other weights of FairPO; 2: small averages that are not 0 keep their ratio

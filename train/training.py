@@ -26,6 +26,7 @@ from .held_out import read_examples
 from .micro_batch import with_micro_batch
 from .options import training_arguments
 from .policy import UNSHARDED, Policy, fill_adapter, load_tokenizer, open_policy, sharding, widen_adapter
+from .publishing import publish
 from .saving import save_adapter
 from .stage import pair_file, round_seed
 from .trainer import Material, prepare_material
@@ -119,6 +120,7 @@ def run_training(phase: Phase, stage: Stage) -> TrainCounts:
             log.warning("%s: %s", phase.name, warning)
         if is_main:
             write_json(phase.folder / TRAINING, record)
+            publish(phase)
     trainer.accelerator.end_training()
     return TrainCounts.model_validate(record["counts"])
 
