@@ -50,7 +50,8 @@ VIOLATION = re.compile(
 CONTENT = re.compile(
     rf"{VIOLATION.pattern}|content.?(?:filter|policy|policies|management|safety|moderation|violation|exists.?risk)|usage.?(?:polic|guideline)|violat\w*\b[^.]{{0,60}}(?:polic|guideline|safety|terms)|safety|moderation"
     r"|inappropriate|flagged|(?:high|exists).?risk|risk.?control|harmful|unsafe|(?<!case.)(?<![a-z])sensitive|objectionable|offensive"
-    r"|guardrail|illegal content|\bcontent\b[^.]{0,20}\billegal|invalid prompt|prohibited.content|(?:prompt|content|inputs?|text|request)\b[^.]{0,40}\bblocked|\bnsfw\b"
+    r"|guardrail|illegal content|\bcontent\b[^.]{0,20}\billegal|invalid prompt|prohibited.content"
+    r"|(?:prompt|content|inputs?|text|request)\b[^.]{0,40}\bblocked|\bnsfw\b"
     r"|\u654f\u611f|\u4e0d\u5b89\u5168|\u8fdd\u89c4|\u8fdd\u53cd|\u8fdd\u7981|\u8fdd\u6cd5|\u98ce\u9669|\u5408\u89c4|\u5ba1\u6838|\u4e0d\u5f53",
     re.I,
 )
