@@ -30,7 +30,7 @@ from ..text.thoughts import without_thoughts
 from .bundled import SUMMARIES, file_of
 from .summary_columns import USUAL, refuse_unknown, text_column, text_of_value
 from .summary_entries import Called, Entry, entries_of, entries_of_file
-from .summary_ids import SETS, Targets, UnlikeIdError, id_of, known_names, refuse_ids
+from .summary_ids import SETS, Targets, UnlikeIdError, id_of, known_names, refuse_ids, unlike_ids
 from .summary_order import ALL, refuse_disorder
 from .table_files import SURPLUS
 
@@ -195,11 +195,7 @@ def _placed(
         except DataError as error:
             mistakes.append(f"{place}: {error}")
     if unlike:
-        mistakes.insert(
-            0,
-            f"{source}: ids differ from the {targets.owners}' only by capitals, white space or characters that nobody sees: "
-            f"{some_of(unlike)}; write them as the {targets.owners} have them",
-        )
+        mistakes.insert(0, unlike_ids(source, unlike, targets.owners))
     return placed_texts, mistakes
 
 

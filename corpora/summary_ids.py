@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from ..errors import DataError
 from ..records import DocumentSet
-from ..text import repeated, spelling_key
+from ..text import one_spelling, repeated, some_of, spelling_key
 from ..text.shown import shortened
 from .cells import cell_text, lost_digits
 from .summary_columns import NAME_ID
@@ -117,5 +117,15 @@ class UnlikeIdError(DataError):
     """An id differs from one of the documents' by capitals or by what nobody sees."""
 
     def __init__(self, spelling: str, near: str, name: str) -> None:
-        super().__init__(f"{shortened(spelling)} for {shortened(near)}")
+        # what looks the same is shown by its characters
+        show = ascii if one_spelling(spelling) == one_spelling(near) else shortened
+        super().__init__(f"{show(spelling)} for {show(near)}")
         self.name = name
+
+
+def unlike_ids(source: str, pairs: Sequence[str], owners: str = SETS.owners) -> str:
+    """The one mistake of all ids that are so, of which each `pair` is what an `UnlikeIdError` says."""
+    return (
+        f"{source}: ids differ from the {owners}' only by capitals, white space, characters that nobody sees or how letters with "
+        f"accents are written: {some_of(pairs)}; write them as the {owners} have them"
+    )

@@ -45,6 +45,13 @@ LANGUAGES: dict[str, tuple[str, str, str]] = {
     ),
     "Romanian": ("rezumat|rezumatul", "iată|mai jos|aici este", "desigur|sigur"),
     "Greek": ("σύνοψη|περίληψη", "ακολουθεί|παρακάτω|εδώ είναι", "βεβαίως|φυσικά"),
+    "Croatian, Serbian, Slovene, Slovak": (
+        "sažetak|sažetka|rezime|povzetek|povzetka|zhrnutie|zhrnutia|сажетак|сажетка", "evo|ovdje je|ovde je|tukaj je|tu je|ево",
+        "naravno|svakako|seveda|samozrejme|iste|наравно",
+    ),
+    "Estonian, Latvian, Lithuanian": (
+        "kokkuvõte|kopsavilkums|santrauka", "siin on|šeit ir|štai|čia yra", "muidugi|protams|žinoma",
+    ),
     "Ukrainian": ("підсумок|стислий виклад", "ось|нижче", "звичайно"),
     "Hebrew": ("סיכום|תקציר", "הנה|להלן", "בטח"),
     "Persian, Urdu": ("خلاصه|خلاصہ", "در اینجا|این|یہ", "حتما"),
@@ -85,6 +92,8 @@ ANNOUNCEMENTS = (
     rf"(?:(?:{KIND})[ \t]){{0,4}}(?:{SUMMARY}){OF}{ASIDE}(?:(?:[ \t]is(?:[ \t]as[ \t]follows)?)?{COLON}|{DASH}|{LINE})",
     rf"(?:[\w-]{{1,20}}[ \t]){{1,3}}(?:{SUMMARY}){ASIDE}{COLON}|in (?:one|a single|two|three) (?:short )?sentences?{COLON}",
     rf"(?:to summari[sz]e|in summary){COLON}",
+    # Chinese and Japanese, which say "here" behind it
+    rf"(?:{POLITE})?[、，,。！! ]{{0,2}}(?:{SUMMARY})(?:如下|は(?:以下|次)の(?:通り|とおり)です)[ \t*]{{0,4}}[。:：](?=\s|\Z)",
     # "Revised version:", "Answer:"; "The result: ..." is a statement
     rf"(?:(?:{KIND})[ \t]){{0,2}}(?:{CHANGED})(?:[ \t](?:{VERSION}))?{ASIDE}(?: is)?{COLON}",
     rf"(?:answer|response|output){ASIDE}{COLON}",

@@ -23,6 +23,8 @@ CLOSING_QUOTES = "\"'\u201d\u2019\u00bb"
 # words whose full stop ends no sentence
 ABBREVIATIONS = frozenset((
     "Mr", "Mrs", "Ms", "Dr", "St", "Sen", "Rep", "Gov", "Jr", "Sr", "v", "vs", "No", "Gen", "U.S", "D.C", "Inc", "Prof",
+    # of languages whose nouns have capitals, or whose titles stand before names
+    "z.B", "d.h", "u.a", "bzw", "ca", "inkl", "evtl", "sog", "ggf", "vgl", "bspw", "Hr", "Fr", "Sra", "Dra", "EE.UU",
     "\u0921\u0949", "\u092a\u094d\u0930\u094b",
 ))  # fmt: skip
 # words that announce a statement and make none: of saying and thinking, articles, pronouns, auxiliaries
@@ -46,7 +48,7 @@ MOST_LINES = 4
 # a first line that announces what follows it
 ANNOUNCEMENT = re.compile(r"[^\n]*:[ \t]*\n\s*(?=\S)")
 # a mark that may end a sentence, closing quotes after it, and the first letter of what follows
-MARK = re.compile(rf"([.!?])[{CLOSING_QUOTES}]*\s+(?=(\w))")
+MARK = re.compile(rf"([.!?])[{CLOSING_QUOTES}]*\s+[\u00bf\u00a1]*(?=(\w))")
 # the same where what follows is quoted, which counts in scripts without capitals only
 QUOTED_NEXT = re.compile(rf"([.!?])[{CLOSING_QUOTES}]*\s+[\"'\u00ab\u2018\u201c\u201e(]+(?=(\w))")
 # marks that end a sentence wherever they stand, whatever closes it, and what follows: those of Chinese, Japanese, Hindi, Arabic,
@@ -68,6 +70,8 @@ GEORGIAN = re.compile("[\u10d0-\u10ff]")
 FEWEST, MOST = 0.4, 2.0
 # the word that a full stop belongs to, with its inner full stops
 LAST_WORD = regex.compile(r"\p{L}[\p{L}\p{M}]*(?:\.\p{L}[\p{L}\p{M}]*)*$")
+# a number behind a German preposition or article, of which the full stop makes an ordinal ("am 3. Mai")
+ORDINAL = re.compile(r"(?<!\w)(?:(?<!I )am|vom|zum|zur|im|beim|den|dem|der|des|seit|ab|bis)\s\d{1,2}$", re.IGNORECASE)
 # an issue that says what could not be checked
 UNCOUNTED = "uncounted_sentences"
 
@@ -171,10 +175,11 @@ def count_sentences(text: str) -> int:
     """Sentences of a text that is not blank, at least 1; what follows the last mark counts as one.
 
     A sentence ends at ".", "!" or "?" and closing quotes before white space and an upper-case letter, or a letter of a script
-    without capitals. A full stop after an abbreviation of the list or after a single letter ends none. Marks that stand for
-    nothing else ("\u3002", "\u0964", "\u061f") end one before anything but a small letter. A text of which nine letters of ten
-    are Latin is read by the rule for capitals alone, whatever it quotes. The contract has this rule of its own, and not a
-    sentence splitter's, so that a new version of a library cannot change who keeps the contract.
+    without capitals. A full stop after an abbreviation of the list, after a single letter or of a German ordinal ends
+    none. Marks that stand for nothing else ("\u3002", "\u0964", "\u061f") end one before anything but a small letter.
+    A text of which nine letters of ten are Latin is read by the rule for capitals alone, whatever it quotes. The
+    contract has this rule of its own, and not a sentence splitter's, so that a new version of a library cannot change
+    who keeps the contract.
     """
     plain = normal_form(text)
     n = 1 + sum(_ends_sentence(plain, mark) for mark in MARK.finditer(plain))
@@ -202,7 +207,7 @@ def _ends_sentence(text: str, mark: "re.Match[str]") -> bool:
         return True
     word = LAST_WORD.search(text, max(0, mark.start() - LONGEST_WORD), mark.start())
     if word is None:
-        return True
+        return ORDINAL.search(text, max(0, mark.start() - LONGEST_WORD), mark.start()) is None
     return word[0] not in ABBREVIATIONS and len(word[0].rpartition(".")[2]) > 1
 
 

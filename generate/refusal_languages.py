@@ -40,8 +40,8 @@ LANGUAGES: dict[str, tuple[str, str, str]] = {
         "pomóc|pomag|podsumow|streści|napis|odpowied|spełni|prośb",
     ),
     "Czech": (
-        "omlouvám se|je mi líto", "nemohu|nemůžu",
-        "pomoc|pomoct|shrn|naps|odpověd|žádost|splnit",
+        "omlouvám se|je mi líto|promiňte|bohužel", "nemohu|nemůžu",
+        "pomoc|pomoct|pomoci|shrn|naps|odpověd|žádost|splnit",
     ),
     "Turkish": (
         "üzgünüm|özür dilerim", r"\w+(?:amam|emem|amıyorum|emiyorum)",
@@ -73,7 +73,14 @@ LANGUAGES: dict[str, tuple[str, str, str]] = {
     ),
     "Ukrainian": ("вибачте|перепрошую|на жаль", "не (?:можу|зможу)", "допомог|узагальн|підсум|напис|відповід|викона|запит"),
     "Finnish": ("valitettavasti|pahoittelen|anteeksi", "en (?:voi|pysty)", "autta|tiivist|kirjoitta|vasta|pyyntö"),
-    "Hungarian": ("sajnálom|sajnos|elnézést", "nem tud(?:ok|om)", "segít|összefoglal|írni|válaszol|kérés"),
+    "Slovak": ("prepáčte|ospravedlňujem sa|je mi ľúto|bohužiaľ", "nemôžem", "pomôcť|zhrnú|napísa|odpoved|žiados|spracova"),
+    "Croatian, Serbian": (
+        "žao mi je|nažalost|ispričavam se|oprostite|izvinite|жао ми је", "(?:ja )?ne mogu|не могу",
+        "pomo[ćg]|sažet|napisa|odgovor|zahtjev|zahtev|помо",
+    ),
+    "Bulgarian": ("съжалявам|извинете|за съжаление", "не мога", "помогна|обобщ|напиша|отговор|заявка|искане"),
+    "Estonian": ("vabandust|vabandan|kahjuks", "ma ei saa", "aidata|kokku võtta|kirjutada|vastata|taotlus"),
+    "Hungarian": ("sajnálom|sajnos|elnézést", "nem tud(?:ok|om)|nem segíthetek", "segít|összefoglal|írni|válaszol|kérés"),
     "Romanian": ("îmi pare rău|scuze|din păcate", "nu pot", "ajut|rezum|scrie|răspun|cerer|solicit"),
     "Greek": ("λυπάμαι|συγγνώμη|δυστυχώς", "δεν μπορώ", "βοηθ|συνοψ|γράψ|απαντ|αίτημ"),
     "Vietnamese": ("xin lỗi|rất tiếc", "(?:tôi )?không thể", "giúp|tóm tắt|viết|trả lời|yêu cầu|hỗ trợ"),

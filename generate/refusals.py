@@ -12,7 +12,7 @@ from .refusal_languages import ELSEWHERE, OTHER_ORDERS, REGRET
 
 # ruff: noqa: RUF001
 # one more with every change to the rule; part of the key of a bias study's summaries
-VERSION = 4
+VERSION = 5
 
 APOLOGY = (
     r"(?:(?:i'?m |i am )?(?:very |truly |so |really )?sorry|i apologi[sz]e|(?:my )?apologies"

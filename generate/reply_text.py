@@ -5,6 +5,7 @@ of code, in an object of JSON, or behind words that announce it. All of that is 
 """
 
 import re
+import string
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -17,7 +18,7 @@ from .markup import unmarked, unwrapped
 from .unmarked_thoughts import behind_notes, behind_thoughts
 
 # one more with every change of what is taken off
-VERSION = 3
+VERSION = 4
 
 THOUGHT, PREAMBLE, TRAILING = "thought", "preamble", "trailing"
 # the role of an answer, as templates write it before one, where the marks around it are gone or still there
@@ -45,6 +46,8 @@ CLOSING = re.compile(
     re.IGNORECASE,
 )
 LONGEST_CLOSING = 400
+# white space, a byte order mark and other characters that nobody sees, before a reply
+UNSEEN_FIRST = f"{string.whitespace}\ufeff\u200b\u2060"
 # what is taken off one after the other
 MOST = 6
 
@@ -70,7 +73,7 @@ def answer_of(reply: str) -> ReplyText:
 
 def _turn(reply: str) -> tuple[ReplyText, bool]:
     """The model's own turn, and whether a mark or its name opened it."""
-    answer = without_thoughts(reply)
+    answer = without_thoughts(reply.lstrip(UNSEEN_FIRST))
     bare = without_end_marks(answer.text)
     text = _begun(bare)
     is_role = text != bare

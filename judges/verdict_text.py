@@ -15,6 +15,10 @@ NUMBER_WORDS = {
 }
 
 BLANKS = str.maketrans("*`#", "   ")
+# as most languages but English write a fraction
+DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d{1,2}(?!\d))")
+# points of a grade, in Chinese, Japanese and Korean
+POINTS = re.compile(r"(?<=\d)\s?[\u5206\u70b9\uc810](?!\w)")
 # figure, en and em dash, horizontal bar, minus sign
 HYPHENS = str.maketrans("\u2012\u2013\u2014\u2015\u2212", "-----")
 
@@ -26,10 +30,12 @@ QUOTES = r"[\"'\u201c\u201d\u2018\u2019]*"
 
 ALONE = re.compile(rf"({NUMBER}|{WORD})(?:\s*(?:/|\bout\s+of\b)\s*({NUMBER}|{WORD}))?\s*[.!,;:)\]]*")
 LABELLED = re.compile(
-    r"\b(?:score|rating|coverage|faithfulness|answer|grade)\b"
-    rf"{QUOTES}\s*(?:\b(?:is|of)\b\s*)?:?\s*=?\s*{QUOTES}({NUMBER})(?:{DENOMINATOR})?"
+    r"\b(?:score|rating|coverage|faithfulness|answer|grade"
+    # in the languages of a user's own template, where the word means nothing else
+    r"|bewertung|punktzahl|puntuaci\u00f3n|calificaci\u00f3n|pontua\u00e7\u00e3o|valutazione|punteggio|\u043e\u0446\u0435\u043d\u043a\u0430"
+    r"|\u8bc4\u5206|\u5f97\u5206|\u5206\u6570|\u8a55\u4fa1|\u30b9\u30b3\u30a2|\uc810\uc218)\b"
+    rf"{QUOTES}\s*(?:\b(?:is|of)\b\s*)?[:\uff1a]?\s*=?\s*{QUOTES}({NUMBER})(?:{DENOMINATOR})?"
 )
-FRACTION = re.compile(rf"({NUMBER}){DENOMINATOR}")
 # words before a number that say that it is the grade, with a few between, and what follows one that counts nothing
 GIVING = (
     r"\b(?:scor|rat|grad|giv|gave|assign|award|deserv|merit|earn|say|said|think|choose|pick|judg|verdict|evaluat|mark|result|final"
@@ -39,6 +45,9 @@ BETWEEN = (
     r"(?:\s+(?:it|this|that|the|summary|an?|is|be|to|of|as|at|with|only|would|just|my|me|number|value|overall)\b){0,4}"
 )
 ENDING = r"(?=\s*(?:$|[^\w\s%]|\n|(?:and|but|because|since|as|for|so|given|due|stars?|here|again|overall)\b))"
+# one that counts points of the text ("4 out of 5 key points") is none
+FRACTION = re.compile(rf"({NUMBER}){DENOMINATOR}")
+MEANT_FRACTION = re.compile(rf"{GIVING}{BETWEEN}\W{{0,8}}{FRACTION.pattern}|{FRACTION.pattern}{ENDING}")
 MEANT = re.compile(
     rf"(?:^[^\w\n+-]*|{GIVING}{BETWEEN}(?:\s-\s|[^\w+-]{{0,8}})|\b(?:is|be|it'?s|was)\s+an?\s+)(?P<value>{NUMBER}){ENDING}",
     re.MULTILINE,
@@ -67,7 +76,7 @@ def parse_judge(reply: str, low: float, high: float, integer_only: bool = False)
 def _prepared(reply: str, low: float, high: float) -> str:
     """Steps 1 and 2: the reply in lower case without thoughts, markup and echoes of the scale."""
     text = without_thoughts(reply).text
-    text = text.translate(BLANKS).translate(HYPHENS).lower()
+    text = POINTS.sub(" ", DECIMAL_COMMA.sub(".", text.translate(BLANKS).translate(HYPHENS).lower()))
     first, last = re.escape(f"{low:g}"), re.escape(f"{high:g}")
     echo = (
         rf"\(?\s*(?<![\w.]){first}\s*(?:-|~|\bto\b|\bthrough\b)\s*{last}(?!\w|\.\d)\s*(?:only\b|scale\b)?\s*\)?"
@@ -86,7 +95,7 @@ def _value(text: str, high: float) -> float | None:
         return _only(labelled, high)
     fractions = FRACTION.findall(text)
     if fractions and (len({_read(x) for x, _ in fractions}) == 1 or _other_scale(fractions, high)):
-        return _only(fractions, high)
+        return _only(fractions, high) if MEANT_FRACTION.search(text) else None
     marker = LIST_MARKER.match(text)
     listed = text[marker.end() :] if marker else ""
     list_text = listed if re.search(NUMBER, listed) else text

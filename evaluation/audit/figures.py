@@ -15,6 +15,8 @@ from ...fairness.groups.coverage import over
 from ...fairness.groups.masses import Unscored
 from ...fairness.labelled import LabelledSummary
 from ...resampling import LEAST_SETS, NOISE, Bootstrap, Bounds, exact_bounds, interval_by_sets, pseudo_values
+from ...text import fold
+from ...text.forms import normal_form
 from .kinds import Measure, NumberKind, Quantity, TakenApart
 
 K = TypeVar("K", bound=Hashable)
@@ -23,6 +25,11 @@ Bools = NDArray[np.bool_]
 
 NO_SUMMARY = "no summary"
 NO_WORD = "documents of this value, but none with a word that counts"
+
+
+def as_read(text: str) -> str:
+    """A document's text in the form in which its words are read, with plain single spaces: documents with the same are one."""
+    return fold(normal_form(text))
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,8 +48,9 @@ class Leftover:
     @classmethod
     def of(cls, amounts: Floats, labels: Sequence[int], weight: float, texts: Sequence[str]) -> "Leftover":
         """The leftover of documents in the order of a set."""
-        order = sorted(range(len(texts)), key=lambda k: (texts[k], labels[k]))
-        known = tuple((texts[k], labels[k]) for k in order)
+        forms = [as_read(text) for text in texts]
+        order = sorted(range(len(texts)), key=lambda k: (forms[k], labels[k]))
+        known = tuple((forms[k], labels[k]) for k in order)
         return cls(amounts[order], tuple(label for _, label in known), weight, known)
 
 

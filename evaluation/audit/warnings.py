@@ -10,7 +10,8 @@ from ...corpora.summaries import BY_ORDER, THOUGHTS
 from ...corpora.summary_ids import SETS
 from ...fairness.content_tokens import share_borderless
 from ...resampling import NOISE, too_few
-from ...text import did_you_mean
+from ...text import did_you_mean, some_of
+from ...text.shown import shortened
 from ..pages.blocks import grouped
 from ..pages.numbers import FLAT
 from ..pages.value_names import noun
@@ -19,7 +20,7 @@ from .cells import TOO_NARROW, is_too_narrow
 from .contents import Audit, AuditNumber, SystemNote
 from .coverage import TOO_FEW_UNITS, Covered
 from .families import MEASURES, shown_name
-from .figures import NO_WORD, Measured
+from .figures import NO_WORD, Measured, as_read
 from .input import AuditInput
 from .kinds import AUC, BUR, COVERAGE_PARITY, SHORTFALL, SOF, UER
 from .plan import AuditPlan
@@ -95,6 +96,11 @@ def _of_sets(corpus: AuditInput) -> Iterator[str]:
                 f"{system.label}: {empty:,} of {len(system.summaries):,} summaries are empty; they are left out of every "
                 "measure, which says nothing of them."
             )
+    if alike := _alike(corpus):
+        yield (
+            f"{len(alike):,} {'set has' if len(alike) == 1 else 'sets have'} the documents of another ({some_of(alike)}): what "
+            "is concluded of shares counts them once, other numbers each time. Leave them out, unless it is meant so."
+        )
     if corpus.n_not_drawn:
         yield f"{len(corpus.sets):,} sets were drawn; {corpus.n_not_drawn:,} others were left aside by --limit."
     if len(set(corpus.declared)) > 1:
@@ -106,6 +112,18 @@ def _of_sets(corpus: AuditInput) -> Iterator[str]:
     for value in corpus.values:
         if value not in values:
             yield f"No document has {corpus.attribute} {value!r}{did_you_mean(value, values)}"
+
+
+def _alike(corpus: AuditInput) -> list[str]:
+    """The sets that have the documents and values of an earlier one, each as "'second' as 'first'"."""
+    first: dict[tuple[tuple[str, str], ...], str] = {}
+    alike = []
+    for documents in corpus.sets:
+        texts = ((as_read(document.text), document.attributes[corpus.attribute]) for document in documents.documents)
+        earlier = first.setdefault(tuple(sorted(texts)), documents.id)
+        if earlier != documents.id:
+            alike.append(f"{shortened(documents.id)} as {shortened(earlier)}")
+    return alike
 
 
 def _of_few_sets(measured: Sequence[Measured], plan: AuditPlan) -> Iterator[str]:

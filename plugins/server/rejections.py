@@ -37,17 +37,22 @@ LENGTH = re.compile(
     r"|\b(?:prompt|inputs?|messages?|text|request|sequence|query)\b[^.]{0,60}\b(?:too (?:large|big)|exceed\w*|longer than)"
     r"|exceeds? the [^.]{0,60}(?:context|tokens?|length)|(?:input|prompt) length|request.too.large|above max length"
     r"|(?:input|prompt|context|model'?s?) token limit"
-    r"|\binputs?\b[^.]{0,60}\bmust (?:be|have)\b[^.]{0,20}(?:<|less|fewer|at most)",
+    r"|\binputs?\b[^.]{0,60}\bmust (?:be|have)\b[^.]{0,20}(?:<|less|fewer|at most)"
+    # in Chinese, as servers of there have it: "length ... exceeds", "too long"
+    r"|\u957f\u5ea6[^\u3002]{0,30}\u8d85|\u8d85(?:\u957f|\u8fc7[^\u3002]{0,30}\u957f\u5ea6)",
     re.I,
 )
-# how those do that give an error of their own for a text that is filtered
-VIOLATION = re.compile(r"content.?policy.?violation|data.?inspection|responsible.?ai", re.I)
+# how those do that give an error of their own for a text that is filtered, or name the key with which it came
+VIOLATION = re.compile(
+    r"content.?policy.?violation|data.?inspection|responsible.?ai|content violates usage guidelines", re.I
+)
 # how they say that they do not answer such a text; in Chinese, too, as models of there have it
 CONTENT = re.compile(
     rf"{VIOLATION.pattern}|content.?(?:filter|policy|policies|management|safety|moderation|violation|exists.?risk)|usage.?(?:polic|guideline)|violat\w*\b[^.]{{0,60}}(?:polic|guideline|safety|terms)|safety|moderation"
-    r"|inappropriate|flagged|(?:high|exists).?risk|risk.?control|harmful|unsafe|(?<!case.)\bsensitive|objectionable|offensive"
-    r"|invalid prompt|prohibited content|(?:prompt|content|inputs?|text|request)\b[^.]{0,40}\bblocked|\bnsfw\b"
-    r"|\u654f\u611f|\u4e0d\u5b89\u5168|\u8fdd\u89c4|\u8fdd\u53cd|\u8fdd\u7981|\u98ce\u9669|\u5408\u89c4|\u5ba1\u6838|\u4e0d\u5f53",
+    r"|inappropriate|flagged|(?:high|exists).?risk|risk.?control|harmful|unsafe|(?<!case.)(?<![a-z])sensitive|objectionable|offensive"
+    r"|guardrail|illegal content|\bcontent\b[^.]{0,20}\billegal|invalid prompt|prohibited.content"
+    r"|(?:prompt|content|inputs?|text|request)\b[^.]{0,40}\bblocked|\bnsfw\b"
+    r"|\u654f\u611f|\u4e0d\u5b89\u5168|\u8fdd\u89c4|\u8fdd\u53cd|\u8fdd\u7981|\u8fdd\u6cd5|\u98ce\u9669|\u5408\u89c4|\u5ba1\u6838|\u4e0d\u5f53",
     re.I,
 )
 # a request that is larger than what all requests of a minute may be together; and words about these
@@ -132,7 +137,9 @@ class Rejection:
             return VIOLATION.search(said) is not None
         is_wrong = self.status in WRONG and not PARAMETER_CODES.search(said)
         is_forbidden = self.status in FORBIDDEN and not ACCOUNT.search(said)
-        if not (is_wrong or is_forbidden) or KEY.search(said):
+        if not (is_wrong or is_forbidden):
+            return False
+        if KEY.search(said) and not VIOLATION.search(said):
             return False
         return CONTENT.search(said) is not None or bool(CONTENT_CODES & self.codes)
 

@@ -198,6 +198,9 @@ def test_ids_that_differ_in_what_is_hard_to_see_are_one_mistake(tmp_path):
         with pytest.raises(DataError, match=r"ids differ from the documents' only by capitals, .* for 's0'") as caught:
             read(tmp_path, "summaries.json", records)
         assert len(str(caught.value).splitlines()) == 1
+    sets = [DocumentSet(id="B\u00e4der", topic="", documents=SETS[0].documents)]
+    with pytest.raises(DataError, match=r"how letters with accents are written: 'Ba\\u0308der' for 'B\\xe4der'; write"):
+        summaries_of([{"id": "Ba\u0308der", "summary": "A ferry."}], {each.id: each for each in sets})
 
 
 def test_an_id_column_without_an_id_gives_way_to_the_one_that_has_them(tmp_path):

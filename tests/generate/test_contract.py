@@ -196,6 +196,9 @@ def test_more_and_fewer_sentences_than_asked_are_told_apart():
         ("Wait... what", 1),
         ("He came in 1999. Then he left", 2),
         ("Ende. \u00c4rger folgt", 2),
+        ("Seit dem 3. Mai kostet sie z. B. Anwohner, bzw. G\u00e4ste, ca. Hundert. Das ist viel", 2),
+        ("The score was 3. Mai left, and I am 30. He left", 3),
+        ("\u00bfEs barato? \u00a1S\u00ed! Dice la Sra. D\u00edaz de EE.UU. Que no", 3),
     ],
 )
 def test_sentences_are_counted_by_the_contracts_own_rule(text, count):

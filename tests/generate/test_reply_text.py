@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.generate.contract import check_output
-from evenhand.generate.reply_text import answer_of, summary_of
+from evenhand.generate.reply_text import ReplyText, answer_of, summary_of
 from evenhand.records import Contract
 from evenhand.text.chat_marks import FAMILIES
 
@@ -83,6 +83,8 @@ ANNOUNCEMENTS = (
     "T\u00f3m t\u1eaft:", "Berikut ringkasannya:",
     "\u03a3\u03cd\u03bd\u03bf\u03c8\u03b7:", "\u05e1\u05d9\u05db\u05d5\u05dd:",
     "\u062e\u0644\u0627\u0635\u0647:", "\u0e2a\u0e23\u0e38\u0e1b:", "Iat\u0103 un rezumat:",
+    "Evo sa\u017eetka:", "Tu je zhrnutie:", "Siin on kokkuv\u00f5te:", "\u0160tai santrauka:", "\u6458\u8981\u5982\u4e0b\uff1a",
+    "\u306f\u3044\u3001\u8981\u7d04\u306f\u4ee5\u4e0b\u306e\u901a\u308a\u3067\u3059\u3002",
 )  # fmt: skip
 # announcements that have a line for themselves
 LINES = (
@@ -198,6 +200,12 @@ def test_a_reply_that_was_cut_inside_its_thought_is_empty(form):
 @pytest.mark.parametrize("form", ["<think>\n\n</think>\n\n{}", "<think></think>{}", "<|channel|>final<|message|>{}"])
 def test_marks_without_a_thought_are_taken_off_and_no_issue(form):
     assert read(form.format(SUMMARY)) == (SUMMARY, [])
+
+
+def test_what_nobody_sees_before_a_reply_is_no_text():
+    for unseen in ("\ufeff", "\u200b\n", "\u2060 "):
+        assert summary_of(f"{unseen}<think>Hm.</think>The ferry sails.") == ReplyText("The ferry sails.", ("thought",))
+        assert summary_of(f"{unseen}The ferry sails.") == ReplyText("The ferry sails.")
 
 
 @pytest.mark.parametrize(

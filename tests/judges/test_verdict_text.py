@@ -16,11 +16,16 @@ from evenhand.judges.verdict_text import parse_judge
         # a value after its name
         ("Score: 4", 4), ("The rating is 2", 2), ("score = 3", 3), ('{"grade": "5"}', 5), ("Answer:\n2", 2),
         ("Final score: 4/5. It covers 2 of 3 points.", 4), ("Coverage: 4, so the score is 4", 4),
+        # in other languages
+        ("Bewertung: 4", 4), ("Punktzahl: 4,0", 4), ("4,5", 4.5), ("Score: 4,5", 4.5), ("Puntuaci\u00f3n: 2/5", 2),
+        ("\u041e\u0446\u0435\u043d\u043a\u0430: 3", 3), ("\u8bc4\u5206\uff1a4", 4), 
+        ("\u5f97\u5206\uff1a4\u5206", 4), ("4 \u5206", 4),
         # echoes of the scale
         ("Score (1-5): 3", 3), ("On a scale of 1 to 5: 2", 2), ("Out of a scale of 5, I say 4", 4), ("(1 \u2013 5 only) 4", 4),
         ("From 1 through 5 it is a 3", 3),
         # fractions, lists, lone numbers
-        ("I would say 4/5 here", 4), ("That is 3 out of 5 for me", 3), ("1. 3", 3), ("2) I think 4", 4), ("4. High", 4),
+        ("I would say 4/5 here", 4), ("That is 3 out of 5 for me", 3),
+        ("I give it 3 out of 5 points", 3), ("4/5 stars", 4), ("1. 3", 3), ("2) I think 4", 4), ("4. High", 4),
         ("I give it a 4", 4), ("4 and again 4", 4),
         # a number word in a short reply
         ("I say four", 4), ("Four stars", 4),
@@ -44,6 +49,9 @@ def test_grade_is_read(reply, grade):
         "1e3", "version 4.5.6", "covid19", "4th",
         # a word in a long reply is a count of something
         "The summary includes four of the main arguments",
+        # how many points of the text are taken up
+        "It covers 4 out of 5 key points.", "The summary includes 2 out of 5 facts", "4/5 of the points are covered.",
+        "1,000 words", "\u7f3a\u5c114\u70b9\u5185\u5bb9",
         # only the scale is echoed
         "1-5", "a scale of 5", "Score: (1 to 5)",
         # cut off while thinking

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ....corpora.cells import cell_text
 from ....corpora.controlled import ControlledSet, ControlledSummary
-from ....corpora.summary_ids import ID_KEYS, UnlikeIdError, id_of, known_names, refuse_ids
+from ....corpora.summary_ids import ID_KEYS, UnlikeIdError, id_of, known_names, refuse_ids, unlike_ids
 from ....errors import DataError
 from ....records import DocumentSet
 from ....storage import listed
@@ -134,11 +134,12 @@ def _by_article(request: RatingsRequest, ratings: Sequence[Rating]) -> list[Rate
         if not name:
             unknown[f"column {key!r} is empty; say what was summarised"].append(rating.place)
         articles[name, side][rating.candidate].append(rating)
-    spelled = (
-        f"{source}: ids differ from the documents' only by capitals, white space or characters that nobody sees: "
-        f"{some_of(list(unlike))}; write them as the documents have them"
+    _refuse(
+        [
+            *([unlike_ids(source, list(unlike))] if unlike else []),
+            *(_placed(text, places) for text, places in unknown.items()),
+        ]
     )
-    _refuse([*([spelled] if unlike else []), *(_placed(text, places) for text, places in unknown.items())])
     return [RatedArticle(name, side, by_candidate) for (name, side), by_candidate in articles.items()]
 
 

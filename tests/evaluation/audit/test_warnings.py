@@ -1,6 +1,7 @@
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from audit_inputs import ATTRIBUTE, listed_words, make_input, make_set, shares_of, two_sided
 
@@ -8,7 +9,7 @@ from evenhand.config.fairness import EntailerSection, MatcherSection
 from evenhand.evaluation.audit.build import NO_DOCUMENT, build_audit
 from evenhand.evaluation.audit.cells import is_too_narrow
 from evenhand.evaluation.audit.coverage import UnitCoverage
-from evenhand.evaluation.audit.figures import NO_WORD
+from evenhand.evaluation.audit.figures import NO_WORD, Leftover
 from evenhand.evaluation.audit.kinds import EQUAL_COVERAGE, SHORTFALL
 from evenhand.evaluation.audit.plan import AuditPlan
 from evenhand.evaluation.audit.warnings import too_narrow
@@ -175,6 +176,26 @@ def test_systems_without_ids_are_said_to_go_by_order():
     by_order = replace(given, systems=tuple(replace(system, by_order=True) for system in given.systems))
     (said,) = [warning for warning in audit(by_order).warnings if "by their order" in warning]
     assert said.startswith("base, tuned: ")
+
+
+def test_sets_with_the_documents_of_another_are_named_and_count_once_for_shares():
+    sets = [*two_sided(6), make_set("other", ("left", "apple berry"), ("right", "river stone"))]
+    again = []
+    for k, each in enumerate(sets[:6]):
+        texts = (
+            (document.attributes[ATTRIBUTE], f" {document.text}\u200b\r\n") for document in reversed(each.documents)
+        )
+        again.append(make_set(f"again-{k}", *texts))
+    texts = [f"apple berry {k}" for k in range(6)]
+    once, twice = make_input(sets, mine=[*texts, "apple"]), make_input([*sets, *again], mine=[*texts, "apple", *texts])
+    assert not any("documents of another" in warning for warning in audit(once).warnings)
+    (said,) = [warning for warning in audit(twice).warnings if "documents of another" in warning]
+    assert said.startswith("6 sets have the documents of another ('again-0' as 'set-0', ")
+    leftovers = [
+        Leftover.of(np.arange(3.0), (0, 0, 1), 1.0, [document.text for document in documents])
+        for documents in (sets[0].documents, tuple(reversed(again[0].documents)))
+    ]
+    assert leftovers[0].documents == leftovers[1].documents
 
 
 def test_thoughts_of_a_systems_model_are_said():

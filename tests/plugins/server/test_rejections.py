@@ -58,6 +58,8 @@ LENGTHS = [
     ("'max_tokens' is too large: 1000. This model's maximum context length is 4096 tokens, and you sent 3500 input tokens", None),
     ("The prompt is too long for the model", None),
     ("Your input exceeds the context window of this model. Please adjust your input and try again.", None),
+    ("Prompt \u8d85\u957f", "1261"),
+    ("\u8f93\u5165\u957f\u5ea6\u8d85\u8fc7\u6a21\u578b\u6700\u5927\u957f\u5ea6", None),
 ]  # fmt: skip
 CONTENTS = [
     ("Content Exists Risk", "invalid_request_error"),
@@ -71,6 +73,12 @@ CONTENTS = [
     ("Content violates usage guidelines. Failed check: SAFETY_CHECK_TYPE", None),
     ("\u7cfb\u7edf\u68c0\u6d4b\u5230\u8f93\u5165\u5185\u5bb9\u53ef\u80fd\u5305\u542b\u654f\u611f\u5185\u5bb9", "1301"),
     ("The prompt was blocked: PROHIBITED_CONTENT", None),
+    ("Blocked: PROHIBITED_CONTENT", None),
+    ("Content violates usage guidelines. Team: t, API key ID: k, Model: m, Failed check: SAFETY_CHECK_TYPE_BIO", None),
+    ("input new_sensitive (1026)", None),
+    ("the content is illegal", "336104"),
+    ("Guardrail was enforced", None),
+    ("\u8f93\u5165\u5185\u5bb9\u5305\u542b\u8fdd\u6cd5\u4fe1\u606f", None),
 ]
 PARAMETERS = [
     ("Extra inputs are not permitted", "extra_forbidden"),
@@ -159,6 +167,7 @@ def test_alternatives_that_are_too_many_are_no_text_that_is_too_long(text):
         (400, {"error": {"message": "temperature does not support 0", "param": "temperature"}}, ""),
         (400, {"error": {"message": "Unknown parameter: 'safety_settings'", "code": "unknown_parameter"}}, ""),
         (400, {"error": {"message": "model names are case-sensitive"}}, ""),
+        (400, {"error": {"message": "illegal value of temperature"}}, ""),
         (400, {"error": {"message": "max_tokens is too large: 9. This model supports at most 4 completion tokens."}}, ""),
         (403, {"error": {"message": "Your account was suspended for violating our usage policy"}}, "key"),
         (403, {"error": {"message": "Country, region, or territory not supported"}}, "key"),
