@@ -83,10 +83,10 @@ newest: setup  # what NEWEST=1 runs with, from the registry and without hashes
 	$(LAYER)/bin/python -m pip check | grep -vE '$(EXPECTED)' || true
 
 # hundreds of processes read what one of them has compiled, also where the environment would have none do it
-PYTEST := PYTHONDONTWRITEBYTECODE= $(if $(NEWEST),$(LAYER),$(VENV))/bin/python -m pytest -n 2 --max-worker-restart 1 --dist loadfile --no-loadscope-reorder
+PYTEST := PYTHONDONTWRITEBYTECODE= $(if $(NEWEST),$(LAYER),$(VENV))/bin/python -m pytest -n 3 --max-worker-restart 1 --dist loadfile --no-loadscope-reorder
 
 test: setup $(if $(NEWEST),newest)  ## run all ordinary tests, and samples of slow ones; NEWEST=1: with the newest trl, transformers, peft, accelerate, vLLM
-	$(PYTEST) -n 3 -m 'not beyond'
+	$(PYTEST) -m 'not beyond'
 
 test-all: setup  ## run all tests; EXTRA='-m beyond' leaves out what `make test` runs
 	$(PYTEST) $(EXTRA)
