@@ -219,3 +219,15 @@ def test_a_purpose_needs_a_dimension(ferries, tmp_path, options, message):
     )
     with pytest.raises(EvenhandError, match=message):
         raise done.exception
+
+
+@pytest.mark.parametrize("verb", ["audit-judge", "train-judge"])
+def test_a_purpose_that_nobody_scored_is_named_with_its_dimension(ferries, tmp_path, verb):
+    documents, scored, judges = ferries
+    options = {
+        "audit-judge": ("--judges", judges, "--purpose", "shared=faithfulness"),
+        "train-judge": ("--purpose", "faithfulness"),
+    }
+    done = invoked(verb, documents, "--ratings", scored, *NAMED, *options[verb], "--out", tmp_path / "x")
+    with pytest.raises(EvenhandError, match=r"nobody scored faithfulness; .*--dimension faithfulness=NAME"):
+        raise done.exception
