@@ -231,3 +231,21 @@ def test_a_purpose_that_nobody_scored_is_named_with_its_dimension(ferries, tmp_p
     done = invoked(verb, documents, "--ratings", scored, *NAMED, *options[verb], "--out", tmp_path / "x")
     with pytest.raises(EvenhandError, match=r"nobody scored faithfulness; .*--dimension faithfulness=NAME"):
         raise done.exception
+
+
+def test_the_headline_names_no_best_judge_where_none_clearly_agrees(ferries, tmp_path):
+    documents, scored, _ = ferries
+    # the longest summary is the best of one article and the worst of the next
+    scattered = [
+        {**record, "score": record["score"] if int(record["id"][1]) % 2 else 6 - record["score"]}
+        for record in map(json.loads, read_text(scored).splitlines())
+    ]
+    headlines = []
+    for rows in ([json.loads(line) for line in read_text(scored).splitlines()], scattered):
+        scored.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        done = invoked("benchmark-judges", documents, "--ratings", scored, "--out", tmp_path / "out")
+        assert not done.exception, done.exception
+        headlines.append(done.output.replace(f"{tmp_path}", ""))
+    assert "Best agreement: aspect coverage by" in headlines[0]
+    assert "No judge clearly agrees with people" in headlines[1]
+    assert "Best agreement" not in headlines[1]
