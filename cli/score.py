@@ -1,5 +1,6 @@
 """`evenhand score`: summaries made elsewhere before a recipe's judges, and side by side."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -236,7 +237,9 @@ def _say_counts(judgements: "Judgements") -> None:
         n = sum(row.get(name) is not None for row in rows)
         n_cut = sum(name in (row.get("cut") or "").split("; ") for row in rows)
         of_cut = f", {n_cut:,} of texts that were cut" if n_cut else ""
-        say(f"{name:24} {n:,} scored, {len(rows) - n:,} unscored{of_cut}")
+        reasons = Counter(judged.unscored for judged in judgements if judged.judge == name and judged.unscored)
+        why = f" ({', '.join(reasons)})" if reasons else ""
+        say(f"{name:24} {n:,} scored, {len(rows) - n:,} unscored{why}{of_cut}")
 
 
 def _csv(rows: list[dict[str, Any]]) -> str:
