@@ -214,6 +214,13 @@ def test_what_is_wrong_is_refused_in_a_sentence(files):
         score("--ratings", files / "wide.csv")
 
 
+def test_wrong_ratings_are_refused_before_a_judge_is_asked(files):
+    (files / "ids.csv").write_text("id,summary,score\nx1,a text,3\n")
+    with pytest.raises(DataError, match="no document set has the id 'x1'"):
+        score("--ratings", files / "ids.csv")
+    assert not (files / "out").exists()
+
+
 def test_without_the_plugin_ratings_are_refused(files, monkeypatch):
     monkeypatch.setattr(people_ratings, "READERS", Door("no-ratings", "reader of ratings", callable))
     score()
