@@ -80,7 +80,8 @@ def score(*options):
 
 def planned(files, *options):
     score()
-    invoke("human", "plan", "--system", "short=out/short", "--system", "long=out/long", "--out", "plan.csv", *options)
+    both = "--system", "short=out/short", "--system", "long=out/long"
+    invoke("human", "plan", *both, "--out", "plan.csv", "--force", *options)
     return files / "plan.csv"
 
 
@@ -127,6 +128,17 @@ def test_what_is_rated_is_not_drawn_again_and_draws_are_even(files):
     )
     with pytest.raises(DataError, match="every summary is rated already"):
         planned(files, "--ratings", files / "all.csv")
+
+
+def test_a_table_that_people_may_have_filled_in_is_not_replaced(files):
+    ratings = rate(planned(files), files / "ratings.csv")
+    filled = ratings.read_bytes()
+    again = ("human", "plan", "--system", "short=out/short", "--out", ratings)
+    with pytest.raises(DataError, match=r"already exists; .*add --force.*People's scores may be in it"):
+        invoke(*again)
+    assert ratings.read_bytes() == filled
+    invoke(*again, "--force")
+    assert ratings.read_bytes() != filled
 
 
 def test_ratings_of_one_system_say_nothing_of_the_other(files):
