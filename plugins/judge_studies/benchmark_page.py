@@ -35,7 +35,7 @@ from ...judges.calibration import LENGTH
 from ...number import Number
 from .ratings.raters import ONE_RATER
 from .scoring import BASELINES
-from .study_page import not_tried, picture, study_page, texts_of, truth_of
+from .study_page import not_tried, picture, study_page, texts_of, truth_of, warnings_of
 
 TIES = {"half": "ties count half", "wrong": "ties count as wrong", "drop": "ties are left out"}
 MEANING = {
@@ -73,7 +73,7 @@ def page(study: Benchmark) -> Page:
             text=f"Spearman\u2019s \u03c1 over all summaries of {study.file}; length alone is among the judges.",
             picture=agreement_picture(study, attributes),
         ),
-        warnings=(*study.notes, *(f"{name} was not tried: {reason}." for name, reason in study.not_tried.items())),
+        warnings=warnings_of(study),
         findings=(counting(study),),
     )
 

@@ -186,6 +186,18 @@ def test_an_audit_takes_people_for_what_is_known(ferries, tmp_path):
     assert "coverage is 'aspect coverage'" in done.output
 
 
+def test_a_judge_that_was_not_tried_is_named_in_the_terminal(ferries, tmp_path):
+    documents, scored, judges = ferries
+    judges.write_text("judges: {shared: {kind: rouge, type: rouge1, measure: fmeasure}, words: {kind: length}}")
+    options = ("--judges", judges, "--purpose", "shared=coverage", "--out", tmp_path / "out")
+    done = invoked("audit-judge", documents, "--ratings", scored, *options, *NAMED)
+    assert not done.exception, done.exception
+    assert (
+        "Not tried: words (nobody said what it is to measure: --purpose words=coverage, or faithfulness)."
+        in done.output
+    )
+
+
 def test_a_judge_is_trained_on_what_people_said(ferries, tmp_path):
     documents, scored, _ = ferries
     trained = invoked(
