@@ -46,6 +46,8 @@ SEPARATOR = " || "
 RELEASED_PROMPTS = "released_prompts"
 # note of a document set: attribute -> the groups that its values are, "critical=1,2; praising=4,5"
 GROUPS = "groups"
+# note of a document set: attribute -> how many of its documents groups left out
+OF_NO_GROUP = "of_no_group"
 
 
 class Record(BaseModel):

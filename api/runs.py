@@ -9,9 +9,9 @@ from typing import Any
 
 from ..config import Recipe
 from ..config.recipe_file import load_recipe
-from ..errors import RecipeError
+from ..errors import RecipeError, StorageError
 from ..evaluation.report.checkpoint.provenance import REPORT
-from ..evaluation.report.checkpoint.report import read_report
+from ..evaluation.report.checkpoint.report import JSON, read_report
 from ..records import Candidate, Judgement, PreferencePair, SummaryRequest
 from ..runfolder.phases import ADAPTER, CANDIDATES, JUDGEMENTS, PAIRS, REQUESTS, RESOLVED, Phase, phases
 from ..storage import local_path, read_jsonl
@@ -50,6 +50,8 @@ class Run:
             StorageError: there is no report yet.
             DataError: it is not a report of this version.
         """
+        if not (self.folder / REPORT / JSON).is_file():
+            raise StorageError(f"{self.folder}: has no report yet; the command that began the run goes on with it")
         report = read_report(self.recipe)
         return _frame(Numbers(report.scores, report, self.folder / REPORT).rows())
 

@@ -377,7 +377,9 @@ def after_interrupt(arguments: Sequence[str]) -> str:
     words = [argument for argument in arguments if not argument.startswith("-")][:2]
     words = [*app.former.get("".join(words[:1]), words)]
     is_at_end = not {words[0] if words else "", " ".join(words)}.isdisjoint(AT_END)
-    return "nothing was kept" if is_at_end else "the same command continues"
+    # what a model wrote to be audited stays
+    is_kept = words[:1] == ["audit"] and any(argument.partition("=")[0] == "--model" for argument in arguments)
+    return "nothing was kept" if is_at_end and not is_kept else "the same command continues"
 
 
 @dataclass

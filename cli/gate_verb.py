@@ -41,6 +41,10 @@ def gate(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has opt
     from ..evaluation.pages.terminal import fragment
 
     file = next((path for name in FILES if (path := result / name).is_file()), result)
+    if file.is_dir():
+        raise DataError(
+            f"{result}: has no {' and no '.join(FILES[:2])}; name the folder of an audit, of a report or of a run"
+        )
     with as_given():
         text = read_text(file)
     kind = _kind(file, text)

@@ -33,7 +33,7 @@ def refuse_outputs(out: Path, suffix: str, inputs: Sequence[Path], option: str =
     place = out.resolve()
     for path in inputs:
         if place == path.resolve():
-            raise DataError(f"{option} {out}: is one of the files that are read; name another")
+            raise DataError(f"{option} {out}: is another file of this command, too; name another")
         if path.resolve() in place.parents:
             raise DataError(f"{option} {out}: lies in the folder {path}, which is read; name a place outside of it")
 

@@ -1,5 +1,6 @@
 """`evenhand score`: summaries made elsewhere before a recipe's judges, and side by side."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -14,6 +15,7 @@ from .terminal import say, show, show_page
 if TYPE_CHECKING:
     from ..api.results import Candidates, Judgements
     from ..config import Recipe
+    from ..evaluation.report.people.ratings import RatingsFile
 
 EXAMPLE = "Example: evenhand score --documents reviews --summaries even-handed --summaries praising --judges rerank --out scores"
 
@@ -103,7 +105,7 @@ def score(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     known = columns.model_dump(exclude_unset=True) if columns else {}
     sets = load_documents(str(documents), attribute, group=group, skip_empty=skip_empty, **known)
     candidates = [given_candidates(str(path), sets, task, summary_columns=summary_columns) for _, path in files]
-    corpus = {"path": str(documents), "columns": columns, "skip_empty": skip_empty}
+    _check_ratings(rated, dict(zip(labels, candidates, strict=True)))
     with hold(out):
         replaced = [_replaced(*arguments, force=force) for arguments in zip(folders, files, candidates, strict=True)]
         for message in filter(None, replaced):
@@ -117,7 +119,11 @@ def score(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
                 given_entry(
                     label,
                     folder,
-                    _of_corpus(judgements.recipe, group, corpus),
+                    _of_corpus(
+                        judgements.recipe,
+                        group,
+                        {"path": str(documents), "columns": columns, "skip_empty": skip_empty},
+                    ),
                     judgements.candidates.groups,
                     judgements,
                     judgements.candidates.notes,
@@ -135,6 +141,27 @@ def score(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
                 say(f"warning: {labels[0]}: {warning}")
             _say_counts(judgements)
             say(f"scores: {out / SCORES_TABLE}")
+
+
+def _check_ratings(file: "RatingsFile | None", candidates: "Mapping[str, Candidates]") -> None:
+    """Refuse ratings that are wrong before judges are asked."""
+    from ..evaluation.report.people.ratings import RatedTexts, read_ratings
+    from ..generate.requests import ALL
+
+    if file is None:
+        return
+    texts = {
+        label: {
+            request.document_set.id
+            if request.side == ALL
+            else f"{request.document_set.id}/{request.side}": candidate.text
+            for request, (candidate, *_) in summaries.groups
+        }
+        for label, summaries in candidates.items()
+    }
+    first = next(iter(candidates.values()))
+    documents = {request.document_set.id: request.document_set for request in first.requests.values()}
+    read_ratings(file, RatedTexts([*documents.values()], first.recipe.corpus.attribute, texts))
 
 
 def _of_corpus(recipe: "Recipe", group: Sequence[str] | None, corpus: dict[str, Any]) -> "Recipe":
@@ -236,7 +263,9 @@ def _say_counts(judgements: "Judgements") -> None:
         n = sum(row.get(name) is not None for row in rows)
         n_cut = sum(name in (row.get("cut") or "").split("; ") for row in rows)
         of_cut = f", {n_cut:,} of texts that were cut" if n_cut else ""
-        say(f"{name:24} {n:,} scored, {len(rows) - n:,} unscored{of_cut}")
+        reasons = Counter(judged.unscored for judged in judgements if judged.judge == name and judged.unscored)
+        why = f" ({', '.join(reasons)})" if reasons else ""
+        say(f"{name:24} {n:,} scored, {len(rows) - n:,} unscored{why}{of_cut}")
 
 
 def _csv(rows: list[dict[str, Any]]) -> str:

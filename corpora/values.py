@@ -10,7 +10,7 @@ from typing import Any
 
 from ..config.groups import LEFT_OUT, REST, Members, band_of, groups_of, groups_text, number_of
 from ..errors import DataError
-from ..records import GROUPS, RELEASED_PROMPTS, DocumentSet
+from ..records import GROUPS, OF_NO_GROUP, RELEASED_PROMPTS, DocumentSet
 from ..storage import listed
 from ..text import did_you_mean, in_order, look_alike, some_of, spelling_key, value_key
 from ..text.shown import shortened
@@ -64,6 +64,13 @@ def groups_in(sets: Sequence[DocumentSet], attribute: str) -> str:
     noted = sets[0].notes.get(GROUPS) if sets else None
     groups = noted.get(attribute) if isinstance(noted, dict) else None
     return groups if isinstance(groups, str) else ""
+
+
+def n_of_no_group(sets: Sequence[DocumentSet], attribute: str) -> int:
+    """How many documents the groups of an attribute left out of these sets."""
+    noted = (documents.notes.get(OF_NO_GROUP) for documents in sets)
+    counts = (note.get(attribute) for note in noted if isinstance(note, dict))
+    return sum(n for n in counts if isinstance(n, int))
 
 
 class _Grouping:
@@ -126,12 +133,6 @@ class _Grouping:
                 continue
             points[group] = (*points.get(group, ()), *texts)
         notes = {key: note for key, note in documents.notes.items() if key != RELEASED_PROMPTS}
-        for key, note in (
-            ("values", [group for group in self.groups if group != LEFT_OUT]),
-            (GROUPS, groups_text(self.groups)),
-        ):
-            earlier = notes.get(key)
-            notes[key] = {**(earlier if isinstance(earlier, dict) else {}), name: note}
         members = tuple(
             document.model_copy(
                 update={"attributes": {**document.attributes, name: self.group_of[document.attributes[name]]}}
@@ -141,6 +142,14 @@ class _Grouping:
             for document in documents.documents
             if self.group_of.get(document.attributes.get(name, "")) != LEFT_OUT
         )
+        for key, note in (
+            ("values", [group for group in self.groups if group != LEFT_OUT]),
+            (GROUPS, groups_text(self.groups)),
+            (OF_NO_GROUP, len(documents.documents) - len(members)),
+        ):
+            earlier = notes.get(key)
+            if note:
+                notes[key] = {**(earlier if isinstance(earlier, dict) else {}), name: note}
         return documents.model_copy(update={"documents": members, "key_points": points, "notes": notes})
 
 

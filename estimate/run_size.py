@@ -17,6 +17,7 @@ from ..rerank.stage import best_summary
 from ..runfolder.files import scores_of
 from ..runfolder.phases import BEST, CANDIDATES, GROUPS, JUDGEMENTS, PAIRS, REQUESTS, Phase, phases
 from ..text.amounts import disk_size
+from ..text.shown import counted_as
 from .counting import WORD, Counter
 
 # about so many requests are counted of each split
@@ -48,7 +49,8 @@ class RunSize:
         return round(sum(self.files.values()))
 
     def __str__(self) -> str:
-        return f"{self.candidates:,} candidates of at most {self.most_tokens:,} tokens, about {disk_size(self.bytes)}"
+        candidates = counted_as(self.candidates, "candidates")
+        return f"{candidates} of at most {self.most_tokens:,} tokens, about {disk_size(self.bytes)}"
 
 
 def run_size(recipe: Recipe, samples: Mapping[str, Sequence[SummaryRequest]]) -> RunSize:

@@ -21,6 +21,8 @@ from evenhand.config import GenerateSection, Recipe
 from evenhand.config.generate import METHOD_SECTIONS
 from evenhand.config.judges import JUDGE_SECTIONS
 from evenhand.config.plain_yaml import parse_yaml
+from evenhand.config.recipe_file import load_recipe
+from evenhand.errors import RecipeError
 from evenhand.generate.methods import METHODS
 from evenhand.judges import JUDGES
 
@@ -192,6 +194,21 @@ def test_every_code_block_runs(page, tmp_path, monkeypatch):
     for block in blocks(page):
         if not block.reason:
             run_block(block, tmp_path)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_parts_of_recipes_that_a_page_shows_have_keys_and_values_of_the_right_kind(page, tmp_path):
+    recipe = tmp_path / "recipe.yaml"
+    for block in blocks(page):
+        values = parse_yaml(block.text) if block.language == "yaml" else None
+        if not isinstance(values, dict) or not values.keys() <= {*Recipe.model_fields, "extends"}:
+            continue
+        recipe.write_text(("" if "extends" in values else f"extends: {ROOT}/recipes/quickstart.yaml\n") + block.text)
+        try:
+            load_recipe(recipe)
+        except RecipeError as error:
+            # a part may not go with the rest of the recipe that it is put into here
+            assert not re.search(r"is not known|is missing|needs an? |should be ", str(error)), f"{page.name}: {error}"
 
 
 @pytest.mark.slow

@@ -192,10 +192,11 @@ def read_input(wanted: AuditFiles, *, is_before: bool = False) -> AuditInput:
     systems = []
     for label, path in files:
         try:
-            own_sets = _drawn(sets, wanted) if label in wanted.asked else sets
-            summaries = read_summaries(
-                path, own_sets, allow_missing=wanted.allow_missing, columns=wanted.summary_columns
-            )
+            is_asked = label in wanted.asked
+            own_sets = _drawn(sets, wanted) if is_asked else sets
+            # what a model was asked for is not in the user's columns
+            columns = USUAL if is_asked else wanted.summary_columns
+            summaries = read_summaries(path, own_sets, allow_missing=wanted.allow_missing, columns=columns)
             content = file_digest(file_of(path, SUMMARIES))
             n = summaries.n_thoughts
             systems.append(AuditedSystem(label, str(path), content, summaries, summaries.by_order, n_thoughts=n))

@@ -8,6 +8,7 @@ import numpy as np
 from ...corpora.leftovers import leftover_in_sets, leftover_in_summaries
 from ...corpora.summaries import BY_ORDER, THOUGHTS
 from ...corpora.summary_ids import SETS
+from ...corpora.values import n_of_no_group
 from ...fairness.content_tokens import share_borderless
 from ...resampling import NOISE, too_few
 from ...text import did_you_mean, some_of
@@ -108,6 +109,9 @@ def _of_sets(corpus: AuditInput) -> Iterator[str]:
             f"Sets declare different values of {corpus.attribute}; rows and SOF go by name, where the released code goes by "
             "place."
         )
+    if n := n_of_no_group(corpus.sets, corpus.attribute):
+        n_all = n + sum(len(documents.documents) for documents in corpus.sets)
+        yield f"{n:,} of {n_all:,} documents are in no group of {corpus.attribute} and are left out, as --group says."
     values = _found_values(corpus)
     for value in corpus.values:
         if value not in values:

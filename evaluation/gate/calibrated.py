@@ -19,7 +19,8 @@ def refuse_uncalibrated(request: GateRequest | None, recipe: Recipe) -> None:
         (limit, name)
         for limit in (request.limits if request else ())
         for name, judge in recipe.judges.items()
-        if judge.language_models and fold(name) in limit.arguments
+        # what people would say is corrected by their ratings, whatever the judge is worth
+        if judge.language_models and fold(name) in limit.arguments and not limit.function.startswith("people ")
     ]
     if not named:
         return

@@ -35,7 +35,7 @@ from ...judges.calibration import LENGTH
 from ...number import Number
 from .ratings.raters import ONE_RATER
 from .scoring import BASELINES
-from .study_page import not_tried, picture, study_page, texts_of, truth_of
+from .study_page import not_tried, picture, study_page, texts_of, truth_of, warnings_of
 
 TIES = {"half": "ties count half", "wrong": "ties count as wrong", "drop": "ties are left out"}
 MEANING = {
@@ -51,7 +51,7 @@ def page(study: Benchmark) -> Page:
     judges = counted(len(study.signatures), "judge")
     attributes = study.attributes
     best = [(attribute, highest) for attribute in attributes if (highest := study.best(attribute))]
-    leaders = ", ".join(f"{attribute} by {highest.judge}" for attribute, highest in best)
+    leaders = ", ".join(f"{attribute} by {highest.judge}" for attribute, highest in best if _is_clear(highest))
     with_numbers = ", ".join(f"{row.judge} with {attribute} ({_sure(row.pooled)})" for attribute, row in best)
     return study_page(
         study,
@@ -64,15 +64,22 @@ def page(study: Benchmark) -> Page:
         title=f"Of {judges}, most highly correlated: {with_numbers or 'none'}; no lead over another judge is tested",
         overview=Overview(
             headline=headline(
-                *[f"best agreement: {leaders}"] * bool(best), f"agreement of {judges} with {truth_of(study)}"
+                *[f"best agreement: {leaders}"] * bool(leaders),
+                f"agreement of {judges} with {truth_of(study)}"
+                if leaders
+                else f"no judge clearly agrees with {truth_of(study)}",
             ),
             sure="No lead tested",
             text=f"Spearman\u2019s \u03c1 over all summaries of {study.file}; length alone is among the judges.",
             picture=agreement_picture(study, attributes),
         ),
-        warnings=(*study.notes, *(f"{name} was not tried: {reason}." for name, reason in study.not_tried.items())),
+        warnings=warnings_of(study),
         findings=(counting(study),),
     )
+
+
+def _is_clear(row: BenchmarkRow) -> bool:
+    return (row.pooled.low or 0.0) > 0
 
 
 def _sure(number: Number) -> str:
@@ -88,7 +95,7 @@ def agreement_picture(study: Benchmark, attributes: Sequence[str]) -> Picture:
         PictureRow(
             judge,
             tuple(
-                lane(row.pooled, row.attribute, attributes.index(row.attribute), is_clear=(row.pooled.low or 0.0) > 0)
+                lane(row.pooled, row.attribute, attributes.index(row.attribute), is_clear=_is_clear(row))
                 for row in judge_rows
             ),
             note={LENGTH: "no judge", ONE_RATER: "people among themselves"}.get(judge, ""),

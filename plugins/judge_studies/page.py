@@ -33,7 +33,7 @@ from ...evaluation.worth import accused_of, standing, worth_table
 from ...judges.calibration import Agreement, Calibration, JudgeCalibration
 from ...number import Number
 from ...resampling import too_few
-from .study_page import CLEAR, not_tried, picture, study_page, texts_of, truth_of
+from .study_page import CLEAR, not_tried, picture, study_page, texts_of, truth_of, warnings_of
 
 MEANING = (
     "\u03c1 is Spearman's correlation of scores with what is known of the summaries: 1 is perfect agreement, 0 that of a coin. "
@@ -85,7 +85,7 @@ def page(audit: Calibration) -> Page:
             text=f"{counted(audit.n_articles, 'article')} of {topics}, {_quality(audit)}.",
             picture=_picture(audit) if audit.judges else None,
         ),
-        warnings=(*audit.notes, *_warnings(audit)),
+        warnings=(*warnings_of(audit), *_warnings(audit)),
         findings=(
             worth_table("judges", {judge.judge: judge for judge in audit.judges}, audit.level),
             *_accusations(audit),
@@ -139,8 +139,6 @@ def _warnings(audit: Calibration) -> Iterator[str]:
             f"The topic of {counted(audit.topics_unknown, 'article')} is unknown, so each stands for a topic of its own. If "
             "several are of one, the intervals are too narrow and faults are found too often."
         )
-    for name, reason in audit.not_tried.items():
-        yield f"{name} was not tried: {reason}."
     for judge in audit.judges:
         if judge.scores_nothing:
             yield f"{judge.judge} scores nothing: every summary is left unscored."

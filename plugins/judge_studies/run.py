@@ -139,11 +139,13 @@ def prepare(request: AuditRequest) -> JudgeAudit:
         labels = rated_labels(request.rated.first(request.limit), request.judges)
     else:
         labels = read_labels(request.file, request.judges, request.evidence, request.limit)
-    left_out = labels.not_tried | {
-        name: f"nobody said what it is to measure: --purpose {name}=coverage, or faithfulness"
-        for name in request.judges
-        if name not in labels.not_tried and name not in purposes
-    }
+    left_out = dict(labels.not_tried)
+    for name in request.judges:
+        purpose = purposes.get(name)
+        if purpose is None:
+            left_out.setdefault(name, f"nobody said what it is to measure: --purpose {name}=coverage, or faithfulness")
+        elif request.rated and (reason := request.rated.absence(purpose)):
+            left_out.setdefault(name, reason)
     tried = {name: purpose for name, purpose in purposes.items() if name not in left_out}
     if not tried:
         reasons = "; ".join(f"{name}: {left_out[name]}" for name in request.judges)

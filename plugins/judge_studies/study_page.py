@@ -141,6 +141,12 @@ def texts_of(articles: int, summaries: int) -> str:
     return f"{counted(articles, 'article')}, {counted(summaries, 'summary', 'summaries')}"
 
 
+def warnings_of(study: Benchmark | Calibration) -> tuple[str, ...]:
+    """The judges that were not tried, first, as only some warnings stand on the first page; then what is known of the ratings."""
+    untried = "; ".join(f"{name} ({reason})" for name, reason in study.not_tried.items())
+    return (*[f"Not tried: {untried}."] * bool(untried), *study.notes)
+
+
 def not_tried(study: Benchmark | Calibration) -> Iterator[Prose]:
     """Judges that were not tried."""
     return (Prose(f"{name}, because {reason}", head="not tried:") for name, reason in study.not_tried.items())

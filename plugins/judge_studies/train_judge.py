@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ...config import JudgeOptions
 from ...config.needs import Purpose, TextJudgeSection
-from ...errors import RecipeError
+from ...errors import DataError, RecipeError
 from ...evaluation.pages.folder import Content, Result, Say, calls_itself
 from ...judges.benchmark import BenchmarkRow
 from ...judges.calibration import LENGTH
@@ -81,6 +81,8 @@ def train_judge(
     """
     TRAINED_JUDGE.check(out)
     refuse_unfit(request)
+    if request.rated and (reason := request.rated.absence(request.purpose)):
+        raise DataError(reason)
     labels = (
         rated_labels(request.rated, request.judges) if request.rated else read_labels(file, request.judges, evidence)
     )

@@ -69,5 +69,5 @@ def test_what_is_no_run_is_refused_and_nested_ones_are_named(folder, tmp_path):
     shutil.copy(folder / "recipe.yaml", tmp_path)
     run = evenhand.open_run(tmp_path)
     assert len(run.candidates) == 0
-    with pytest.raises(StorageError, match="report"):
+    with pytest.raises(StorageError, match="has no report yet; the command that began the run"):
         _ = run.report

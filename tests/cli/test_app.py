@@ -343,6 +343,8 @@ def test_interrupt_during_an_import_ends_in_one_line(tmp_path, module, said):
     ("arguments", "said"),
     [
         (["audit", "--documents", "loop"], "nothing was kept"),
+        (["audit", "--model", "m@http://here/v1"], "the same command continues"),
+        (["init", "--model", "m"], "nothing was kept"),
         (["import", "table"], "nothing was kept"),
         (["run", "export", "audit"], "nothing was kept"),
         (["export", "audit"], "nothing was kept"),

@@ -63,6 +63,18 @@ def test_a_model_is_asked_once_and_audited(documents, recipe, tmp_path):
     assert candidates.stat().st_mtime_ns == written
 
 
+def test_columns_that_are_named_are_those_of_files(documents, recipe, tmp_path):
+    lines = [json.dumps({"case": f"set-{number}", "given": "Apple berry."}) for number in range(6)]
+    (tmp_path / "own.jsonl").write_text("\n".join(lines))
+    code, said = audit(
+        *("--documents", documents, "--attribute", ATTRIBUTE, "--model", recipe, "--summaries", tmp_path / "own.jsonl"),
+        *("--summary-columns", "id=case,text=given", *FAST, "--out", tmp_path / "audit"),
+    )
+    assert code == 0, said
+    systems = Audit.model_validate_json((tmp_path / "audit" / "audit.json").read_text()).systems
+    assert [(system.label, system.n_summaries) for system in systems] == [("own", 6), ("mine", 6)]
+
+
 def test_only_the_sets_that_are_drawn_are_asked_for(documents, recipe, tmp_path):
     out, drawn = tmp_path / "audit", ("--limit", 5, "--allow-missing")
     written = write_summaries(tmp_path / "files.jsonl", {f"set-{number}": "Apple berry." for number in range(6)})

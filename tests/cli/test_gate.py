@@ -281,6 +281,7 @@ def test_a_gate_by_itself_refuses_what_is_no_result(inputs, tmp_path):
     for words, why in (
         ([tmp_path / "absent.json", *limit], "cannot be read"),
         ([tmp_path / "broken.json", *limit], "is no audit.json and no report.json"),
+        ([out / "tables", *limit], "has no audit.json and no report.json; name the folder"),
         ([tmp_path / "comparison.json", *limit], "`evenhand compare` takes limits itself"),
         ([tmp_path / "older.json", *limit], "an audit of another version"),
         ([tmp_path / "report.json", "--fail-if", "mean(coverage) < 0.1"], "report.json: "),

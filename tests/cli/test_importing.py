@@ -87,8 +87,8 @@ ENTITY = json.dumps({"entity_id": "e", "reviews": [{"sentences": ["No."], "label
 @pytest.mark.parametrize(
     ("name", "match"),
     [
-        ("d.jsonl", "is one of the files that are read"),
-        ("../in/d.jsonl", "is one of the files that are read"),
+        ("d.jsonl", "is another file of this command, too"),
+        ("../in/d.jsonl", "is another file of this command, too"),
         ("precious.txt", r"name a file that ends in \.jsonl"),
         ("sets.jsonl.gz", r"name a file that ends in \.jsonl"),
     ],

@@ -43,7 +43,7 @@ def test_summaries_of_a_file_are_judged_and_can_be_audited(tmp_path, sets, monke
     rows = list(csv.DictReader((tmp_path / "out" / "scores.csv").open()))
     assert [row["words"] for row in rows] == ["0.0"] + ["3.0"] * (len(sets) - 1)
     assert (rows[0]["recall"], rows[0]["unscored"], rows[1]["unscored"]) == ("", "recall: empty summary", "")
-    assert f"{len(sets) - 1} scored, 1 unscored" in done.output
+    assert f"{len(sets) - 1} scored, 1 unscored (empty summary)" in done.output
     assert read_summaries(tmp_path / "out" / "candidates.jsonl", sets) == read_summaries(path, sets)
 
 
@@ -336,6 +336,17 @@ def test_the_columns_of_summaries_are_named(tmp_path, two, sets):
         score(tmp_path, *given, "--summary-columns", "text=predictoin,id=prodct")
     for wrong in ("txt=prediction", "text", "set=product"):
         assert score(tmp_path, *given, "--summary-columns", wrong).exit_code == 2
+
+
+def test_a_judge_that_compares_candidates_says_why_it_scores_no_file(tmp_path, monkeypatch):
+    monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / "cache"))
+    judges = tmp_path / "consensus.yaml"
+    judges.write_text("judges: {near: {kind: consensus}, words: {kind: length}}")
+    several = score(tmp_path, "--summaries", "even-handed", "--summaries", "praising", "--judges", judges)
+    assert "A request has 1 candidate, and near compares candidates: it scores nothing here." in several.output
+    assert "by 'near'" not in several.output
+    single = score(tmp_path, "--summaries", "praising", "--judges", judges, "--out", tmp_path / "single")
+    assert "0 scored, 48 unscored (no other candidate" in single.output
 
 
 def test_scores_of_texts_that_were_cut_are_counted_by_judge(tmp_path, sets, monkeypatch):

@@ -168,6 +168,14 @@ def test_an_imported_table_keeps_its_groups_and_an_audit_says_them(tmp_path):
     first, second = (json.loads((tmp_path / name / "audit.json").read_text()) for name in "ab")
     assert first["groups"] == second["groups"] == GROUP and first["numbers"] == second["numbers"]
     assert f"Groups: {GROUP}." in (tmp_path / "a" / "audit.md").read_text()
+    # what is in no group is said on the page as well, also of sets that were imported with groups
+    partly = ("--attribute", "stars", "--group", "critical=1,2; -=3; praising=4,5")
+    run("import", "table", tmp_path / "docs.csv", *names[:4], *partly, "--out", tmp_path / "partly.jsonl")
+    run("audit", *table[:2], *partly, *fast, "--out", tmp_path / "d")
+    run("audit", "--documents", tmp_path / "partly.jsonl", "--attribute", "stars", *fast, "--out", tmp_path / "e")
+    for name in "de":
+        warnings = json.loads((tmp_path / name / "audit.json").read_text())["warnings"]
+        assert "6 of 30 documents are in no group of stars and are left out, as --group says." in warnings
     # other groups of the same documents are no baseline
     others = ("--group", "low=1,2,3; high=4,5", "--fail-if", "worst_gap(shares) < -0.5", "--baseline", tmp_path / "a")
     with pytest.raises(DataError, match=f"its groups are '{GROUP}', and they are 'low=1,2,3; high=4,5' now"):

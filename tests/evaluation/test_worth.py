@@ -90,6 +90,8 @@ def test_a_gate_on_grades_of_an_unknown_language_model_is_refused(tmp_path, sign
             refuse_uncalibrated(asked("mean(grade) < 3"), recipe(tmp_path, known))
     # other numbers of the same page need none
     refuse_uncalibrated(asked("mean(contract) < 0.9"), recipe(tmp_path))
+    # ratings correct what the judge says, so nothing of it needs to be known
+    refuse_uncalibrated(asked("people_mean(grade) < 3", "worst_people_gap(grade) < -1"), recipe(tmp_path))
     refuse_uncalibrated(None, recipe(tmp_path))
 
 

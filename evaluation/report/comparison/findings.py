@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from ....judges.batch import COMPARING
 from ....judges.independence import overlap_warnings
 from ....resampling import few_for_headline, too_few
 from ...pages.folder import SCORES_TABLE
@@ -273,7 +274,10 @@ def _of_entry(entry: Entry, budgets: Sequence[int]) -> Iterator[str]:
     n_candidates = entry.output.ranked.n_candidates
     if missing := int((n_candidates == 0).sum()):
         yield f"No summary of {counted(missing, 'request')}."
-    unscored = {name: entry.output.n_unscored(name) for name in entry.recipe.evaluation.judges}
+    judges = entry.recipe.evaluation.judges
+    if alone := [name for name in judges if entry.n_candidates == 1 and entry.recipe.judges[name].against in COMPARING]:
+        yield f"A request has 1 candidate, and {joined(alone)} compares candidates: it scores nothing here."
+    unscored = {name: entry.output.n_unscored(name) for name in judges if name not in alone}
     if any(unscored.values()):
         by_judge = ", ".join(f"{count} by {name!r}" for name, count in unscored.items() if count)
         yield (

@@ -8,7 +8,8 @@ from typing import Annotated, Literal
 import typer
 
 from ....cli.door import HERE, Verb
-from ....cli.outputs import keep_result, refuse_outputs, show_result
+from ....cli.outputs import keep_result, refuse_outputs, refuse_replaced, show_result
+from ....cli.set_files import Force
 from ....cli.terminal import say
 from ....cli.verbs import Verbs
 from ....errors import DataError
@@ -86,6 +87,7 @@ def plan(
     ratings: Annotated[
         Path | None, typer.Option(exists=True, dir_okay=False, help="What is rated already, and is not drawn again.")
     ] = None,
+    force: Force = False,
 ) -> None:
     """Draw the summaries that people rate next, evenly of each system and side, and write a table for their scores.
 
@@ -98,6 +100,8 @@ def plan(
     from .plan import drawn_summaries, rating_sheet
 
     refuse_outputs(out, ".csv", [ratings] if ratings else [])
+    if not force:
+        refuse_replaced(out, "People's scores may be in it: --ratings leaves out what is rated.")
     summaries = drawn_summaries(_systems(system), count, seed, ratings)
     write_text(out, rating_sheet(summaries))
     say(f"{out}: {counted(len(summaries), 'summary', 'summaries')} to rate, evenly of each system and side")

@@ -12,7 +12,7 @@ from typing import Any
 
 from ....config import SummaryColumnsSection
 from ....corpora.cells import cell_text
-from ....corpora.summary_columns import TEXTS
+from ....corpora.summary_columns import TEXTS, parts_of
 from ....corpora.summary_entries import entries_of_file
 from ....corpora.summary_ids import ID_KEYS
 from ....errors import DataError
@@ -100,6 +100,7 @@ def ratings_of(path: Path, rows: Sequence[RatedRow], dimensions: Sequence[str] =
     Raises:
         DataError: a column is missing, a dimension is none of the file, or cells are wrong; all mistakes are listed.
     """
+    rows = _with_usual_names(rows, dimensions)
     known = list(dict.fromkeys(str(name) for _, row in rows for name in row))
     columns = {part: next((name for name in names if name in known), None) for part, names in USUAL.items()}
     is_wide = columns["score"] is None
@@ -133,6 +134,17 @@ def ratings_of(path: Path, rows: Sequence[RatedRow], dimensions: Sequence[str] =
     return ratings
 
 
+def _with_usual_names(rows: Sequence[RatedRow], dimensions: Sequence[str]) -> list[RatedRow]:
+    """The rows with the usual names of columns as they are written here: a spreadsheet's "Rater ID" is `rater_id`."""
+    usual = {name for names in USUAL.values() for name in names}
+    names = {str(name): str(name) for _, row in rows for name in row}
+    for name in [name for name in names if name not in {*usual, *dimensions}]:
+        plain = "_".join(parts_of(name))
+        if plain in usual and plain not in names.values():
+            names[name] = plain
+    return [(place, {names[str(name)]: cell for name, cell in row.items()}) for place, row in rows]
+
+
 def _refuse_absent(
     path: Path,
     rows: Sequence[RatedRow],
@@ -152,6 +164,8 @@ def _refuse_absent(
     if not columns["score"] and not dimensions:
         numeric = [name for name in known if _is_numeric(rows, name) and name not in columns.values()]
         near = f"; {some_of(list(map(repr, numeric)))} could be: --dimension {numeric[0]!r}" if numeric else ""
+        if len(numeric) > 1 and not columns["rater"]:
+            near += ". Where these are raters, write a row for each score, with who gave it in a column 'rater'"
         mistakes.append(
             f"has no column of scores; call it {' or '.join(USUAL['score'])}, or name the column of each dimension{near}"
         )

@@ -94,7 +94,7 @@ def _scores(task: _ScoredTask, row: Mapping[str, str], left_out: Counter[str]) -
         for region in annotation.result:
             score = _score(region.get("value"))
             if score is None:
-                left_out["answers that are no number"] += 1
+                left_out["answers without a number"] += 1
             else:
                 name = "" if rater is None else f"person {rater}"
                 yield RatingRow(**row, rater=name, dimension=str(region.get("from_name") or "score"), score=score)

@@ -78,6 +78,12 @@ class RatedSummaries:
         }
         return replace(self, scores=all_scores, signs=dict.fromkeys(ATTRIBUTES, 1.0), notes=notes)
 
+    def absence(self, purpose: Purpose) -> str | None:
+        """Why nothing is known of what a judge is to measure, of those `for_purposes`; None where people scored it."""
+        if not np.isnan(self.scores[purpose]).all():
+            return None
+        return f"nobody scored {purpose}; if a dimension of {self.file} is that, say so: --dimension {purpose}=NAME"
+
     def _named(self, purpose: str) -> str | None:
         return next((name for name in self.scores if name.casefold() == purpose), None)
 

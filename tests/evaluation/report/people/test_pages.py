@@ -80,7 +80,8 @@ def score(*options):
 
 def planned(files, *options):
     score()
-    invoke("human", "plan", "--system", "short=out/short", "--system", "long=out/long", "--out", "plan.csv", *options)
+    both = "--system", "short=out/short", "--system", "long=out/long"
+    invoke("human", "plan", *both, "--out", "plan.csv", "--force", *options)
     return files / "plan.csv"
 
 
@@ -127,6 +128,17 @@ def test_what_is_rated_is_not_drawn_again_and_draws_are_even(files):
     )
     with pytest.raises(DataError, match="every summary is rated already"):
         planned(files, "--ratings", files / "all.csv")
+
+
+def test_a_table_that_people_may_have_filled_in_is_not_replaced(files):
+    ratings = rate(planned(files), files / "ratings.csv")
+    filled = ratings.read_bytes()
+    again = ("human", "plan", "--system", "short=out/short", "--out", ratings)
+    with pytest.raises(DataError, match=r"already exists; .*add --force.*People's scores may be in it"):
+        invoke(*again)
+    assert ratings.read_bytes() == filled
+    invoke(*again, "--force")
+    assert ratings.read_bytes() != filled
 
 
 def test_ratings_of_one_system_say_nothing_of_the_other(files):
@@ -212,6 +224,13 @@ def test_what_is_wrong_is_refused_in_a_sentence(files):
     (files / "wide.csv").write_text("id,summary,dimension,score\ns00,a text,fluency,3\ns00,a text,coverage,3\n")
     with pytest.raises(DataError, match="has scores of 'fluency', 'coverage'; say which: --dimension"):
         score("--ratings", files / "wide.csv")
+
+
+def test_wrong_ratings_are_refused_before_a_judge_is_asked(files):
+    (files / "ids.csv").write_text("id,summary,score\nx1,a text,3\n")
+    with pytest.raises(DataError, match="no document set has the id 'x1'"):
+        score("--ratings", files / "ids.csv")
+    assert not (files / "out").exists()
 
 
 def test_without_the_plugin_ratings_are_refused(files, monkeypatch):

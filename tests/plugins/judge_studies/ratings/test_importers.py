@@ -138,7 +138,7 @@ def test_ratings_numbers_and_numeric_choices_are_scores(tasks, tmp_path):
         ("It tore.", "person 8", "faithful", 3.0), ("A coat.", "person 7", "faithful", 1.0),
     ]  # fmt: skip
     assert rated.left_out == {
-        "answers that are no number": 1,
+        "answers without a number": 1,
         "annotations that were skipped": 1,
         "tasks that nobody annotated": 1,
     }

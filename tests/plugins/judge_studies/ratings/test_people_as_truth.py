@@ -186,6 +186,18 @@ def test_an_audit_takes_people_for_what_is_known(ferries, tmp_path):
     assert "coverage is 'aspect coverage'" in done.output
 
 
+def test_a_judge_that_was_not_tried_is_named_in_the_terminal(ferries, tmp_path):
+    documents, scored, judges = ferries
+    judges.write_text("judges: {shared: {kind: rouge, type: rouge1, measure: fmeasure}, words: {kind: length}}")
+    options = ("--judges", judges, "--purpose", "shared=coverage", "--out", tmp_path / "out")
+    done = invoked("audit-judge", documents, "--ratings", scored, *options, *NAMED)
+    assert not done.exception, done.exception
+    assert (
+        "Not tried: words (nobody said what it is to measure: --purpose words=coverage, or faithfulness)."
+        in done.output
+    )
+
+
 def test_a_judge_is_trained_on_what_people_said(ferries, tmp_path):
     documents, scored, _ = ferries
     trained = invoked(
@@ -219,3 +231,33 @@ def test_a_purpose_needs_a_dimension(ferries, tmp_path, options, message):
     )
     with pytest.raises(EvenhandError, match=message):
         raise done.exception
+
+
+@pytest.mark.parametrize("verb", ["audit-judge", "train-judge"])
+def test_a_purpose_that_nobody_scored_is_named_with_its_dimension(ferries, tmp_path, verb):
+    documents, scored, judges = ferries
+    options = {
+        "audit-judge": ("--judges", judges, "--purpose", "shared=faithfulness"),
+        "train-judge": ("--purpose", "faithfulness"),
+    }
+    done = invoked(verb, documents, "--ratings", scored, *NAMED, *options[verb], "--out", tmp_path / "x")
+    with pytest.raises(EvenhandError, match=r"nobody scored faithfulness; .*--dimension faithfulness=NAME"):
+        raise done.exception
+
+
+def test_the_headline_names_no_best_judge_where_none_clearly_agrees(ferries, tmp_path):
+    documents, scored, _ = ferries
+    # the longest summary is the best of one article and the worst of the next
+    scattered = [
+        {**record, "score": record["score"] if int(record["id"][1]) % 2 else 6 - record["score"]}
+        for record in map(json.loads, read_text(scored).splitlines())
+    ]
+    headlines = []
+    for rows in ([json.loads(line) for line in read_text(scored).splitlines()], scattered):
+        scored.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        done = invoked("benchmark-judges", documents, "--ratings", scored, "--out", tmp_path / "out")
+        assert not done.exception, done.exception
+        headlines.append(done.output.replace(f"{tmp_path}", ""))
+    assert "Best agreement: aspect coverage by" in headlines[0]
+    assert "No judge clearly agrees with people" in headlines[1]
+    assert "Best agreement" not in headlines[1]

@@ -159,6 +159,35 @@ def test_a_file_without_a_needed_column_is_refused_once(read, rows, absent, mess
     assert len(str(error.value).splitlines()) == 2
 
 
+def test_columns_may_be_called_as_a_spreadsheet_writes_them(read, rows):
+    titles = {
+        "id": "ID",
+        "system": "System",
+        "summary": "Summary",
+        "rater": "Rater ID",
+        "dimension": "Criterion",
+        "score": "Score",
+    }
+    titled = read([{titles[name]: cell for name, cell in row.items()} for row in rows])
+    assert titled.raters == ("r0", "r1", "r2")
+    assert np.array_equal(titled.scores["faithfulness"], read(rows).scores["faithfulness"])
+    # a column that is named is the dimension of that name, whatever it looks like
+    wide = [
+        {**{k: v for k, v in row.items() if k not in {"score", "dimension"}}, "Score": row["score"]} for row in rows
+    ]
+    assert list(read(wide, dimensions=["Score"]).scores) == ["Score"]
+
+
+def test_a_column_for_each_rater_is_no_dimension_for_each(read, rows):
+    wide = {(row["id"], row["summary"]): {"id": row["id"], "summary": row["summary"]} for row in rows}
+    for row in rows:
+        wide[row["id"], row["summary"]][row["rater"]] = row["score"]
+    with pytest.raises(
+        DataError, match=r"'r0', 'r1', 'r2' could be.*Where these are raters, write a row for each score"
+    ):
+        read([*wide.values()])
+
+
 def test_a_system_without_a_text_is_named_with_the_remedy(read, rows):
     bare = [{name: cell for name, cell in row.items() if name != "summary"} for row in rows]
     with pytest.raises(
