@@ -24,6 +24,7 @@ from ..storage import listed
 from ..text.shown import shortened
 from .adapter_switch import switch_by_flag
 from .attention import fastest, packing_refusal, use_packed_attention
+from .examples import warn_of_space
 from .options import refuse_liger, splits
 from .pair_collator import PairCollator
 from .probe import ProbeResult, probe
@@ -279,17 +280,8 @@ def _tell(pairs: Any, name: str) -> None:
     """Say how much of the prompts is shared, and warn of prompts that white space alone tells apart."""
     prompts = {tuple(prompt) for prompt in pairs["prompt_ids"]}
     log.info("%s data set: %d pairs of %d prompts", name, len(pairs), len(prompts))
-    first_of: dict[str, tuple[int, Any]] = {}
-    alike = []
-    for place, prompt in enumerate(pairs["prompt"]):
-        words = (
-            prompt if isinstance(prompt, str) else " ".join(str(value) for turn in prompt for value in turn.values())
-        )
-        first, text = first_of.setdefault(" ".join(words.split()), (place, prompt))
-        if text != prompt:
-            alike.append((first, place))
-    if alike:
-        log.warning(
-            "%s data set: prompts of %d rows differ from an earlier row's by white space alone (the first: rows %d and %d) and "
-            "share nothing with it; strip them alike", name, len(alike), *alike[0],
-        )  # fmt: skip
+    texts = (
+        prompt if isinstance(prompt, str) else "\n".join(str(value) for turn in prompt for value in turn.values())
+        for prompt in pairs["prompt"]
+    )
+    warn_of_space(f"{name} data set", "row", enumerate(texts))
