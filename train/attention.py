@@ -105,6 +105,13 @@ def packing_refusal(model: Any, attention: str) -> PackingRefusal | None:
             "model.attn_implementation",
             f"{attention!r} cannot keep the candidates of a prompt from seeing each other; write one of {', '.join(PACKED)}",
         )
+    seen = probe(model)
+    if seen.refusal:
+        return PackingRefusal(
+            "model.name",
+            f"{model.config.model_type!r} models cannot train with a shared prefix: {seen.refusal}; take another model",
+            seen.has_stock,
+        )
     configs = {
         id(layer.config) for layer in model.modules() if isinstance(getattr(layer, "config", None), type(model.config))
     }
@@ -113,13 +120,6 @@ def packing_refusal(model: Any, attention: str) -> PackingRefusal | None:
             "model.name",
             "copied layers have a configuration of their own, so that they would attend as before, and candidates see each "
             "other; leave LoRA's layer_replication out, or load the copied layers from files",
-        )
-    seen = probe(model)
-    if seen.refusal:
-        return PackingRefusal(
-            "model.name",
-            f"{model.config.model_type!r} models cannot train with a shared prefix: {seen.refusal}; take another model",
-            seen.has_stock,
         )
     return None
 
