@@ -118,7 +118,9 @@ def preflight(recipe: Recipe, *, elsewhere: bool = False) -> RunSize:
             [Check("output", partial(refuse_too_much, recipe, size), is_here=True)], elsewhere=elsewhere
         )
         if rehearsal:
-            mistakes |= dict.fromkeys(rehearsal.mistakes())
+            # what a check has said with its key is not said again
+            told = tuple(mistakes)
+            mistakes |= {said: None for said in rehearsal.mistakes() if not any(known.endswith(said) for known in told)}
     if mistakes:
         raise RecipeError(listed(list(mistakes)))
     return size

@@ -52,7 +52,15 @@ def open_trainer(DPOTrainer: Any, model: Any, folder: Path, form: str = "turns e
 
     further = {
         name: options.pop(name)
-        for name in ("eval_dataset", "callbacks", "ref_model", "peft_config", "group_by_prompt", "train_dataset")
+        for name in (
+            "eval_dataset",
+            "callbacks",
+            "ref_model",
+            "peft_config",
+            "group_by_prompt",
+            "attention",
+            "train_dataset",
+        )
         if name in options
     }
     arguments = trl.DPOConfig(

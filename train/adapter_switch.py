@@ -15,10 +15,11 @@ def switch_by_flag(model: Any) -> None:
     """Let `model.disable_adapter()` set flags alone.
 
     Args:
-        model: a PeftModel; one whose adapter is something else than LoRA stays as it is.
+        model: a PeftModel; one whose adapter is something else than LoRA alone, or has whole modules, stays as it is.
     """
     peft = need("peft", "training")
-    tuners = [layer for layer in model.modules() if isinstance(layer, peft.tuners.tuners_utils.BaseTunerLayer)]
+    kinds = peft.tuners.tuners_utils.BaseTunerLayer, peft.utils.other.AuxiliaryTrainingWrapper
+    tuners = [layer for layer in model.modules() if isinstance(layer, kinds)]
     if not tuners or not all(isinstance(layer, peft.tuners.lora.LoraLayer) for layer in tuners):
         return
 

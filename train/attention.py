@@ -60,7 +60,7 @@ def use_packed_attention(model: Any, attention: str | None = None) -> None:
 
     attention = attention or model.config._attn_implementation
     if attention == AUTO_ATTENTION:
-        attention = _fastest(model)
+        attention = fastest(model)
     if refusal := packing_refusal(model, attention):
         otherwise = "; or write train.trainer: pairwise" if refusal.has_stock else ""
         raise RecipeError(f"key '{refusal.key}': {refusal.reason}{otherwise}")
@@ -75,8 +75,8 @@ def use_packed_attention(model: Any, attention: str | None = None) -> None:
     model.set_attn_implementation(PACKED[attention])
 
 
-def _fastest(model: Any) -> str:
-    """torch's own flash kernel where it runs, and sdpa elsewhere."""
+def fastest(model: Any) -> str:
+    """What `AUTO_ATTENTION` is for a model: torch's own flash kernel where it runs, and sdpa elsewhere."""
     if not torch.cuda.is_available() or uses_cpu() or model.dtype not in (torch.bfloat16, torch.float16):
         return "sdpa"
     try:
@@ -111,6 +111,15 @@ def packing_refusal(model: Any, attention: str) -> PackingRefusal | None:
             "model.name",
             f"{model.config.model_type!r} models cannot train with a shared prefix: {seen.refusal}; take another model",
             seen.has_stock,
+        )
+    configs = {
+        id(layer.config) for layer in model.modules() if isinstance(getattr(layer, "config", None), type(model.config))
+    }
+    if len(configs) > 1:
+        return PackingRefusal(
+            "model.name",
+            "copied layers have a configuration of their own, so that they would attend as before, and candidates see each "
+            "other; leave LoRA's layer_replication out, or load the copied layers from files",
         )
     return None
 

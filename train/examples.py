@@ -5,8 +5,9 @@ generated, and the tokens must say what the text says; only those whose text was
 and end with the token that ends a turn in the chat template. Texts that others made may spell no mark of a turn.
 """
 
+import logging
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
@@ -22,6 +23,8 @@ from ..text.shown import shortened
 from .dialogues import REMEDY, rendered
 from .foreign import TextPair, read_pairs
 from .prompt_split import Form, n_common
+
+log = logging.getLogger(__name__)
 
 TOO_LONG = "longer than trainer.max_length"
 # others' pairs
@@ -91,7 +94,32 @@ def read_rows(path: Path, tokenizer: Any, texts: Form = "chat") -> list[TokenPai
     mistakes += _changed_on_the_way(pairs)
     if mistakes:
         raise DataError(listed_lines(path, mistakes))
+    others = ((line, pair) for line, pair in pairs if not pair.prompt_digest)
+    warn_of_space(
+        str(path), "line", ((line, "\n".join(f"{m.role} {m.content}" for m in pair.prompt)) for line, pair in others)
+    )
     return [tokens.row(pair) for _, pair in pairs]
+
+
+def warn_of_space(place: str, unit: str, prompts: Iterable[tuple[int, str]]) -> None:
+    """Warn of prompts that white space alone tells apart: they share nothing.
+
+    Args:
+        place: where they stand, for the message.
+        unit: what is numbered there, "line" or "row".
+        prompts: number and text of each.
+    """
+    first_of: dict[str, tuple[int, str]] = {}
+    apart = []
+    for number, text in prompts:
+        first, known = first_of.setdefault(" ".join(text.split()), (number, text))
+        if text != known:
+            apart.append((first, number))
+    if apart:
+        log.warning(
+            "%s: prompts of %d %ss differ from an earlier %s's by white space alone (the first: %ss %d and %d) and share nothing "
+            "with it; strip them alike", place, len(apart), unit, unit, unit, *apart[0],
+        )  # fmt: skip
 
 
 def _changed_on_the_way(pairs: Sequence[tuple[int, PreferencePair]]) -> Iterator[tuple[int, str]]:

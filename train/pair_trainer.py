@@ -8,7 +8,7 @@ import contextlib
 import inspect
 import logging
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -16,13 +16,15 @@ from accelerate.utils import is_peft_model
 from torch.utils.data import Sampler
 from trl.trainer.dpo_trainer import DataCollatorForPreference
 
+from ..config import AUTO_ATTENTION
 from ..errors import DataError, EvenhandError, ModelError, RecipeError
 from ..extras import need
 from ..models.small_copy import undisturbed
 from ..storage import listed
 from ..text.shown import shortened
 from .adapter_switch import switch_by_flag
-from .attention import packing_refusal, use_packed_attention
+from .attention import fastest, packing_refusal, use_packed_attention
+from .examples import warn_of_space
 from .options import refuse_liger, splits
 from .pair_collator import PairCollator
 from .probe import ProbeResult, probe
@@ -74,6 +76,8 @@ class SharedPrefixDPOTrainer(Packed, DPOTrainer):  # type: ignore[misc]
         # configuration of policy and reference, and the name of its packed attention
         self._attentions: list[tuple[Any, str]] = []
         super().__init__(*arguments, **options)
+        # else one process reads streamed rows, and hands out tensors cut in pieces; read by each they are the same pairs
+        self.accelerator.dataloader_config.dispatch_batches = False
         if self.aux_loss_enabled:
             raise RecipeError(
                 f"{NAME}: the auxiliary loss of experts would be made of other tokens than with DPOTrainer, which runs a prompt "
@@ -85,16 +89,20 @@ class SharedPrefixDPOTrainer(Packed, DPOTrainer):  # type: ignore[misc]
         """Policy, reference and collator take packed sequences from here on."""
         if self._attentions:
             return
-        for model in filter(None, (self.model, self.ref_model)):
+        for name, model in (("model", self.model), ("ref_model", self.ref_model)):
+            if model is None:
+                continue
             plain = self.accelerator.unwrap_model(model)
             base = plain
             if is_peft_model(plain):
                 base = plain.get_base_model()
                 switch_by_flag(plain)
             usual = base.config._attn_implementation
-            if refusal := packing_refusal(base, self._attention or usual):
-                raise ModelError(f"{NAME}: {refusal.reason}" + "; or use trl.DPOTrainer" * refusal.has_stock)
-            use_packed_attention(base, self._attention)
+            attention = fastest(base) if self._attention == AUTO_ATTENTION else self._attention or usual
+            if refusal := packing_refusal(base, attention):
+                place = name if refusal.key == "model.name" else "attention"
+                raise ModelError(f"{NAME}: {place}: {refusal.reason}" + "; or use trl.DPOTrainer" * refusal.has_stock)
+            use_packed_attention(base, attention)
             self._add_packed_forward(base)
             self._attentions.append((base.config, base.config._attn_implementation))
             base.config._attn_implementation = usual
@@ -238,30 +246,42 @@ def _probed(model: Any, arguments: Any) -> ProbeResult | None:
 
 
 def _refuse_rows(dataset: Any, name: str) -> None:
-    """Refuse rows that are no pairs, by the first of them."""
+    """Refuse rows that are no pairs, by the first of them; TRL refuses what is no data set."""
     first = next(iter(dataset), None)
     if first is None:
         raise DataError(f"{NAME}: the {name} data set has no rows")
+    if not isinstance(first, Mapping):
+        return
     if missing := {"chosen", "rejected"} - first.keys():
         raise DataError(
             f"{NAME}: the {name} data set has the columns {', '.join(sorted(first))} and lacks {' and '.join(sorted(missing))}; "
             "TRL's pairs have 'chosen' and 'rejected', and 'prompt' unless both begin with it"
         )
+    forms = {column: _form(first[column]) for column in ("prompt", "chosen", "rejected") if column in first}
+    if set(forms.values()) not in ({"a text"}, {"turns"}):
+        told = ", ".join(f"{column} is {form}" for column, form in forms.items())
+        raise DataError(
+            f"{NAME}: in the first row of the {name} data set {told}; write all as texts, or all as turns (lists of 'role' and "
+            "'content'), and leave 'prompt' out where both sides begin with it"
+        )
+
+
+def _form(value: Any) -> str:
+    """What TRL would take a column's value for, in words."""
+    if isinstance(value, str):
+        return "a text"
+    has_roles = (
+        isinstance(value, Sequence) and value and all(isinstance(turn, Mapping) and "role" in turn for turn in value)
+    )
+    return "turns" if has_roles else shortened(value)
 
 
 def _tell(pairs: Any, name: str) -> None:
     """Say how much of the prompts is shared, and warn of prompts that white space alone tells apart."""
     prompts = {tuple(prompt) for prompt in pairs["prompt_ids"]}
     log.info("%s data set: %d pairs of %d prompts", name, len(pairs), len(prompts))
-    first_of: dict[str, tuple[int, Any]] = {}
-    alike = []
-    for place, prompt in enumerate(pairs["prompt"]):
-        words = prompt if isinstance(prompt, str) else " ".join(f"{turn['role']} {turn['content']}" for turn in prompt)
-        first, text = first_of.setdefault(" ".join(words.split()), (place, prompt))
-        if text != prompt:
-            alike.append((first, place))
-    if alike:
-        log.warning(
-            "%s data set: prompts of %d rows differ from an earlier row's by white space alone (the first: rows %d and %d) and "
-            "share nothing with it; strip them alike", name, len(alike), *alike[0],
-        )  # fmt: skip
+    texts = (
+        prompt if isinstance(prompt, str) else "\n".join(str(value) for turn in prompt for value in turn.values())
+        for prompt in pairs["prompt"]
+    )
+    warn_of_space(f"{name} data set", "row", enumerate(texts))

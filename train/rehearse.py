@@ -161,10 +161,15 @@ def _refuse_shape(recipe: Recipe) -> None:
         refuse_stock(model)
     refuse_cpu(attention, use_cpu=use_cpu)
     try:
-        peft.get_peft_model(model, new_lora_config(peft, recipe.lora))
+        adapted = peft.get_peft_model(model, new_lora_config(peft, recipe.lora))
     except (ValueError, TypeError, RuntimeError) as error:
         mend = "; name layers that it has, or write lora.target_modules: all-linear" * ("arget modules" in str(error))
         raise RecipeError(f"section 'lora': PEFT refuses it: {error}{mend}") from error
+    if isinstance(adapted.get_output_embeddings(), peft.tuners.tuners_utils.BaseTunerLayer):
+        raise RecipeError(
+            "key 'lora.target_modules': names the model's head, whose adapter TRL would not train, since it reads the head's "
+            "weights alone; leave it out"
+        )
 
 
 def _refuse_incomplete(recipe: Recipe) -> None:

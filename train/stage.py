@@ -1,5 +1,6 @@
 """The training stage: where its inputs lie, and everything that the adapter depends on."""
 
+from collections import Counter
 from pathlib import Path
 
 from ..config import Recipe
@@ -8,7 +9,7 @@ from ..models import signature
 from ..models.files import ADAPTER_SETTINGS
 from ..runfolder.phases import ADAPTER, LEDGER, PAIRS, TRAINING, Phase
 from ..runfolder.stages import Stage, left_by
-from ..storage import digest, file_digest
+from ..storage import digest, file_digest, read_json
 from .options import PUBLISHING, is_auto, trainer_options
 
 # what of the section 'train' the adapter depends on
@@ -85,11 +86,21 @@ def pair_file(phase: Phase) -> Path:
             "or name a file of pairs with train.pairs"
         )
     if path.stat().st_size == 0:
-        raise DataError(
-            f"{path}: has no pairs, so there is nothing to train on; {phase.folder / LEDGER} counts what was left out and "
-            "why. Lower pairs.least_margin, widen pairs.most_length_ratio, or make more candidates"
-        )
+        raise DataError(f"{path}: has no pairs, so there is nothing to train on" + _left_out(phase.folder / LEDGER))
     return path
+
+
+def _left_out(path: Path) -> str:
+    """Why a round has no pairs, by its ledger, the most frequent reason first."""
+    counts: Counter[str] = Counter()
+    for row in read_json(path)["rows"] if path.is_file() else ():
+        counts[row["reason"]] += row["count"]
+    if not counts:
+        return ""
+    told = ", ".join(f"{reason} ({count})" for reason, count in counts.most_common())
+    return (
+        f"; left out: {told} ({path} has the sides). Change what they name in pairs and plans, or make more candidates"
+    )
 
 
 def own_pairs(recipe: Recipe) -> Path | None:

@@ -729,6 +729,16 @@ def test_layers_that_the_model_does_not_have(trained):
     assert found.endswith("name layers that it has, or write lora.target_modules: all-linear")
 
 
+def test_what_a_check_has_said_is_not_said_by_the_training_again(trained, tiny_model):
+    trained["model"] |= {"adapter": str(tiny_model)}
+    assert refusal(trained).count("has no adapter_config.json") == 1
+
+
+def test_a_head_that_would_be_adapted(trained):
+    said = "key 'lora.target_modules': names the model's head, whose adapter TRL would not train"
+    assert broken(trained, lora={"target_modules": ["q_proj", "lm_head"]}).startswith(said)
+
+
 def test_a_model_whose_attention_cannot_share_a_prompt(trained, tmp_path):
     transformers = pytest.importorskip("transformers")
     tokenizer = transformers.AutoTokenizer.from_pretrained(trained["model"]["name"])

@@ -53,8 +53,17 @@ def test_an_error_within_leaves_the_adapter_on_and_one_that_was_off_stays_off() 
     assert not torch.equal(logits(model), before)
 
 
-def test_other_adapters_are_switched_by_peft() -> None:
-    model = adapted(peft.IA3Config(task_type="CAUSAL_LM", target_modules=["k_proj"], feedforward_modules=[]))
+@pytest.mark.parametrize(
+    "config",
+    [
+        peft.IA3Config(task_type="CAUSAL_LM", target_modules=["k_proj"], feedforward_modules=[]),
+        peft.LoraConfig(task_type="CAUSAL_LM", target_modules=["k_proj"], modules_to_save=["lm_head"]),
+        peft.LoraConfig(task_type="CAUSAL_LM", target_modules=["k_proj"], trainable_token_indices=[3]),
+    ],
+    ids=["no LoRA", "whole modules", "tokens"],
+)
+def test_other_adapters_are_switched_by_peft(config: Any) -> None:
+    model = adapted(config)
     usual = model.disable_adapter
     switch_by_flag(model)
     assert model.disable_adapter == usual

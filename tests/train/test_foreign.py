@@ -44,6 +44,17 @@ def test_pairs_of_trl_are_read(tmp_path: Path, line: dict[str, Any]) -> None:
     assert texts(written(tmp_path, line)) == [(ASK, CHEAP, DEAR)]
 
 
+def test_prompts_that_white_space_tells_apart_are_warned_of(
+    tmp_path: Path, tokenizer: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    spaced = [ASK, ASK.replace(" ", "  ", 1), ASK + "\n", "Is it dear?"]
+    read_rows(written(tmp_path, *({"prompt": ask, "chosen": CHEAP, "rejected": DEAR} for ask in spaced)), tokenizer)
+    assert (
+        "prompts of 2 lines differ from an earlier line's by white space alone (the first: lines 1 and 2)"
+        in caplog.text
+    )
+
+
 def test_implicit_prompt_of_texts_ends_where_a_word_does(tmp_path: Path) -> None:
     # "It is " is common, and so would "d" be
     path = written(tmp_path, {"chosen": f"{ASK} It is dear.", "rejected": f"{ASK} It is dull."})

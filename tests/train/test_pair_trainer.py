@@ -30,6 +30,10 @@ pytestmark = pytest.mark.usefixtures("fresh_accelerate")
 KINDS = {"stock": trl.DPOTrainer, "shared": SharedPrefixDPOTrainer}
 
 
+def lora(**options: Any) -> Any:
+    return peft.LoraConfig(task_type="CAUSAL_LM", r=4, target_modules=["q_proj"], init_lora_weights=False, **options)
+
+
 def losses(trainer: Any, name: str = "loss") -> list[float]:
     return [entry[name] for entry in trainer.state.log_history if name in entry]
 
@@ -77,6 +81,9 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "mean of tokens": {"loss_type": ["sigmoid_norm"]},
     "weighed": {"use_weighting": True},
     "full": {"peft_config": None, "learning_rate": 1e-3},
+    # the reference has the base model's, too
+    "whole modules": {"peft_config": lambda: lora(modules_to_save=["embed_tokens"])},
+    "one process reads rows": {"accelerator_config": {"dispatch_batches": True}},
 }
 
 
@@ -105,8 +112,7 @@ def test_an_adapter_of_ones_own_is_continued_and_is_the_reference(tiny_model: Pa
     def model() -> Any:
         torch.manual_seed(3)
         base = transformers.AutoModelForCausalLM.from_pretrained(tiny_model, dtype=torch.float32)
-        config = peft.LoraConfig(task_type="CAUSAL_LM", r=4, init_lora_weights=False)
-        return peft.get_peft_model(base, config)
+        return peft.get_peft_model(base, lora())
 
     stock, shared = both(model, tmp_path, peft_config=None)
     assert losses(stock)[0] == pytest.approx(0.6931, abs=1e-4)
@@ -135,6 +141,50 @@ def test_evaluation_callbacks_and_trackers_are_those_of_trl(tiny_model: Path, tm
     assert shared.state.best_metric == pytest.approx(stock.state.best_metric, abs=1e-4)
     assert bool(list((tmp_path / "shared").rglob("events.out.tfevents.*"))) == has_board
     assert shared.evaluate(held_out)["eval_loss"] == pytest.approx(stock.evaluate(held_out)["eval_loss"], abs=1e-4)
+
+
+def test_streamed_rows_train_and_are_evaluated(tiny_model: Path, tmp_path: Path) -> None:
+    def stream(n_prompts: int) -> Any:
+        return datasets.Dataset.from_list(trl_script.make_pairs("turns explicit", n_prompts)).to_iterable_dataset()
+
+    evaluation = {"eval_strategy": "steps", "eval_steps": 2, "per_device_eval_batch_size": 5}
+    rows = {"train_dataset": lambda: stream(6), "eval_dataset": lambda: stream(3)}
+    stock, shared = both(tiny_model, tmp_path, **rows, **evaluation)
+    assert_same_training(stock, shared)
+    assert losses(shared, "eval_loss") == pytest.approx(losses(stock, "eval_loss"), abs=1e-4)
+    # here accelerate would cut what is evaluated
+    whole, streamed = (
+        trl_script.open_trainer(SharedPrefixDPOTrainer, tiny_model, tmp_path / name, **evaluation, eval_dataset=held_out)
+        for name, held_out in (
+            ("a", datasets.Dataset.from_list(trl_script.make_pairs("turns explicit", 3))), ("b", stream(3)),
+        )
+    )  # fmt: skip
+    assert streamed.evaluate()["eval_loss"] == whole.evaluate()["eval_loss"]
+
+
+def test_turns_that_call_tools_have_no_content(tiny_model: Path, tmp_path: Path) -> None:
+    call = {"role": "assistant", "tool_calls": [{"type": "function", "function": {"name": "f", "arguments": {"a": 1}}}]}
+    pairs = trl_script.make_pairs("turns explicit")
+    (tmp_path / "pairs.jsonl").write_text(
+        "".join(json.dumps(pair | {"prompt": [*pair["prompt"], call]}) + "\n" for pair in pairs)
+    )
+    rows = datasets.load_dataset(
+        "json", data_files=str(tmp_path / "pairs.jsonl"), split="train", cache_dir=str(tmp_path)
+    )
+    assert_same_training(*both(tiny_model, tmp_path, train_dataset=rows, max_steps=2))
+
+
+def test_attention_is_chosen_by_itself_where_that_is_asked_for(tiny_model: Path, tmp_path: Path) -> None:
+    eager = {"model_init_kwargs": {"dtype": "float32", "attn_implementation": "eager"}, "max_steps": 1}
+    with pytest.raises(EvenhandError, match="attention: 'eager' cannot keep"):
+        trl_script.open_trainer(SharedPrefixDPOTrainer, tiny_model, tmp_path, **eager)
+    trainers = [
+        trl_script.open_trainer(trainer_class, tiny_model, tmp_path, **eager, **choice)
+        for trainer_class, choice in ((trl.DPOTrainer, {}), (SharedPrefixDPOTrainer, {"attention": "auto"}))
+    ]
+    for trainer in trainers:
+        trainer.train()
+    assert_same_training(*trainers)
 
 
 @pytest.mark.parametrize("group_by_prompt", [False, True])
@@ -225,6 +275,10 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
         {"peft_config": peft.PromptTuningConfig(task_type="CAUSAL_LM", num_virtual_tokens=4)},
         "virtual tokens have no place",
     ),
+    "copied layers": (
+        {"peft_config": lora(layer_replication=[[0, 2], [1, 2]])},
+        "model: copied layers have a configuration of their own(.|\n)*or use trl.DPOTrainer",
+    ),
     "order": ({"group_by_prompt": True, "train_sampling_strategy": "sequential"}, "leave one of the two out"),
     "three": (
         {"padding_free": True, "torch_compile": True, "use_liger_kernel": True},
@@ -241,7 +295,9 @@ def test_what_a_packed_sequence_cannot_have_is_refused_in_words(
         trl_script.open_trainer(SharedPrefixDPOTrainer, tiny_model, tmp_path, **options)
 
 
-def test_further_arguments_that_cannot_be_had_are_refused(tiny_model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_further_arguments_that_cannot_be_had_are_refused(
+    tiny_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     rows = datasets.Dataset.from_list(trl_script.make_pairs("turns explicit"))
     with monkeypatch.context() as launched:
         launched.setenv("PARALLELISM_CONFIG_CP_SIZE", "2")
@@ -255,6 +311,10 @@ def test_further_arguments_that_cannot_be_had_are_refused(tiny_model: Path, monk
         SharedPrefixDPOTrainer(str(tiny_model), train_dataset=rows.to_iterable_dataset(), group_by_prompt=True)
     with pytest.raises(TypeError, match="group_by_prompts"):
         SharedPrefixDPOTrainer(str(tiny_model), train_dataset=rows, group_by_prompts=True)
+    with pytest.raises(TypeError, match="got `DatasetDict`"):
+        trl_script.open_trainer(
+            SharedPrefixDPOTrainer, tiny_model, tmp_path, train_dataset=datasets.DatasetDict(train=rows)
+        )
 
 
 def test_a_kind_of_model_that_cannot_run_packed_is_refused_before_its_rows_are_tokenised(
@@ -273,6 +333,8 @@ def test_a_kind_of_model_that_cannot_run_packed_is_refused_before_its_rows_are_t
             RecipeError, match=r"SharedPrefixDPOTrainer: model: its attention .*\nOr use trl\.DPOTrainer"
         ):
             trl_script.open_trainer(SharedPrefixDPOTrainer, named, tmp_path, peft_config=None, train_dataset=None)
+    with pytest.raises(EvenhandError, match=r"SharedPrefixDPOTrainer: ref_model: 'falcon' models cannot"):
+        trl_script.open_trainer(SharedPrefixDPOTrainer, tiny_model, tmp_path, peft_config=None, ref_model=model)
 
 
 @pytest.mark.parametrize(
@@ -280,6 +342,15 @@ def test_a_kind_of_model_that_cannot_run_packed_is_refused_before_its_rows_are_t
     [
         ({"prompt": "a", "completion": "b", "label": True}, "lacks chosen and rejected; TRL's pairs have"),
         ({"prompt": "a", "chosen": "b"}, "columns chosen, prompt and lacks rejected"),
+        (
+            {"prompt": "a", **{side: [{"role": "user", "content": side}] for side in ("chosen", "rejected")}},
+            "prompt is a text, chosen is turns, rejected is turns; write all as texts, or all as turns",
+        ),
+        (
+            {"chosen": [{"from": "gpt", "value": "a"}], "rejected": [{"from": "gpt", "value": "b"}]},
+            r"chosen is \[\{'from': 'gpt', 'value': 'a'\}\], rejected is",
+        ),
+        ({"prompt": None, "chosen": "a", "rejected": "b"}, "prompt is None, chosen is a text"),
     ],
 )
 def test_rows_that_are_no_pairs_are_refused(

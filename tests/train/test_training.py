@@ -16,7 +16,7 @@ from evenhand.runfolder.phases import Phase
 from evenhand.runfolder.progress import read_progress
 from evenhand.runfolder.stages import Receipt
 from evenhand.runfolder.tracking import run_id
-from evenhand.storage import file_digest, write_jsonl
+from evenhand.storage import file_digest, write_json, write_jsonl
 from evenhand.train.stage import training_stage
 from evenhand.train.training import run_training
 
@@ -426,7 +426,15 @@ def test_pass_that_holds_no_candidate_is_refused(open_round: OpenRound) -> None:
 def test_empty_pair_file_is_refused_with_what_to_do(open_round: OpenRound) -> None:
     phase = open_round()
     (phase.folder / "pairs.jsonl").write_text("")
-    with pytest.raises(DataError, match=r"nothing to train on; .*ledger\.json"):
+    with pytest.raises(DataError, match=r"pairs\.jsonl: has no pairs, so there is nothing to train on$"):
+        training_stage(phase, 1)
+    rows = [("left", "equal texts", 1), ("left", "chosen breaks contract", 2), ("right", "equal texts", 4)]
+    write_json(
+        phase.folder / "ledger.json",
+        {"rows": [{"side": side, "reason": reason, "count": count} for side, reason, count in rows]},
+    )
+    told = r"train on; left out: equal texts \(5\), chosen breaks contract \(2\) \(.*ledger\.json has the sides\)"
+    with pytest.raises(DataError, match=told):
         training_stage(phase, 1)
 
 
