@@ -170,7 +170,7 @@ def _show(needs: "RecipeEstimate", gpu_price: float | None, start_hours: float, 
     if is_loop and needs.gpus:
         say(
             f"- starts: an engine or a training starts {needs.starts} times, one after another, at {start_hours * 3600:g} s "
-            "(--start-seconds); keep_engines: true starts each of vLLM's engines once in a loop"
+            "(--start-seconds)"
         )
         _say_gpu_hours(needs, gpu_price, start_hours)
     if not needs.gpus:

@@ -24,7 +24,7 @@ CLOSING_QUOTES = "\"'\u201d\u2019\u00bb"
 ABBREVIATIONS = frozenset((
     "Mr", "Mrs", "Ms", "Dr", "St", "Sen", "Rep", "Gov", "Jr", "Sr", "v", "vs", "No", "Gen", "U.S", "D.C", "Inc", "Prof",
     # of languages whose nouns have capitals, or whose titles stand before names
-    "z.B", "d.h", "u.a", "bzw", "ca", "inkl", "evtl", "sog", "ggf", "vgl", "bspw", "Hr", "Fr", "Sra", "Dra", "EE.UU",
+    "z.B", "d.h", "u.a", "bzw", "inkl", "evtl", "sog", "ggf", "vgl", "bspw", "Hr", "Fr", "Sra", "Dra", "EE.UU",
     "\u0921\u0949", "\u092a\u094d\u0930\u094b",
 ))  # fmt: skip
 # words that announce a statement and make none: of saying and thinking, articles, pronouns, auxiliaries
@@ -70,8 +70,13 @@ GEORGIAN = re.compile("[\u10d0-\u10ff]")
 FEWEST, MOST = 0.4, 2.0
 # the word that a full stop belongs to, with its inner full stops
 LAST_WORD = regex.compile(r"\p{L}[\p{L}\p{M}]*(?:\.\p{L}[\p{L}\p{M}]*)*$")
-# a number behind a German preposition or article, of which the full stop makes an ordinal ("am 3. Mai")
-ORDINAL = re.compile(r"(?<!\w)(?:(?<!I )am|vom|zum|zur|im|beim|den|dem|der|des|seit|ab|bis)\s\d{1,2}$", re.IGNORECASE)
+# a German date, of whose number the full stop makes an ordinal ("am 3. Mai")
+DATE = re.compile(
+    r"(?<!\w)(?:am|vom|zum|beim|den|dem|der|des|seit|ab|bis)\s\d{1,2}\.\s+"
+    r"(?:Januar|Februar|M\u00e4rz|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember)\b"
+)
+# characters of the longest one before its full stop, and behind it
+BEFORE, BEHIND = 8, 12
 # an issue that says what could not be checked
 UNCOUNTED = "uncounted_sentences"
 
@@ -175,7 +180,7 @@ def count_sentences(text: str) -> int:
     """Sentences of a text that is not blank, at least 1; what follows the last mark counts as one.
 
     A sentence ends at ".", "!" or "?" and closing quotes before white space and an upper-case letter, or a letter of a script
-    without capitals. A full stop after an abbreviation of the list, after a single letter or of a German ordinal ends
+    without capitals. A full stop after an abbreviation of the list, after a single letter or of a German date ends
     none. Marks that stand for nothing else ("\u3002", "\u0964", "\u061f") end one before anything but a small letter.
     A text of which nine letters of ten are Latin is read by the rule for capitals alone, whatever it quotes. The
     contract has this rule of its own, and not a sentence splitter's, so that a new version of a library cannot change
@@ -207,7 +212,7 @@ def _ends_sentence(text: str, mark: "re.Match[str]") -> bool:
         return True
     word = LAST_WORD.search(text, max(0, mark.start() - LONGEST_WORD), mark.start())
     if word is None:
-        return ORDINAL.search(text, max(0, mark.start() - LONGEST_WORD), mark.start()) is None
+        return DATE.search(text, max(0, mark.start() - BEFORE), mark.end() + BEHIND) is None
     return word[0] not in ABBREVIATIONS and len(word[0].rpartition(".")[2]) > 1
 
 

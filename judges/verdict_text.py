@@ -45,9 +45,13 @@ BETWEEN = (
     r"(?:\s+(?:it|this|that|the|summary|an?|is|be|to|of|as|at|with|only|would|just|my|me|number|value|overall)\b){0,4}"
 )
 ENDING = r"(?=\s*(?:$|[^\w\s%]|\n|(?:and|but|because|since|as|for|so|given|due|stars?|here|again|overall)\b))"
-# one that counts points of the text ("4 out of 5 key points") is none
 FRACTION = re.compile(rf"({NUMBER}){DENOMINATOR}")
-MEANT_FRACTION = re.compile(rf"{GIVING}{BETWEEN}\W{{0,8}}{FRACTION.pattern}|{FRACTION.pattern}{ENDING}")
+# one that counts points of the text ("4 out of 5 key points") is none, unless somebody gives them
+GIVEN_FRACTION = re.compile(rf"{GIVING}{BETWEEN}\W{{0,8}}{FRACTION.pattern}")
+COUNTING_FRACTION = re.compile(
+    rf"{FRACTION.pattern}\s+(?:of\s+(?:the|its|all|these)\b|(?:\w+\s)?(?:points?|facts?|claims?|statements?|documents?|sentences?"
+    r"|aspects?|reviews?|details?|arguments?|topics?|opinions?)\b)"
+)
 MEANT = re.compile(
     rf"(?:^[^\w\n+-]*|{GIVING}{BETWEEN}(?:\s-\s|[^\w+-]{{0,8}})|\b(?:is|be|it'?s|was)\s+an?\s+)(?P<value>{NUMBER}){ENDING}",
     re.MULTILINE,
@@ -95,7 +99,8 @@ def _value(text: str, high: float) -> float | None:
         return _only(labelled, high)
     fractions = FRACTION.findall(text)
     if fractions and (len({_read(x) for x, _ in fractions}) == 1 or _other_scale(fractions, high)):
-        return _only(fractions, high) if MEANT_FRACTION.search(text) else None
+        counts = COUNTING_FRACTION.search(text) and not GIVEN_FRACTION.search(text)
+        return None if counts else _only(fractions, high)
     marker = LIST_MARKER.match(text)
     listed = text[marker.end() :] if marker else ""
     list_text = listed if re.search(NUMBER, listed) else text

@@ -113,7 +113,10 @@ def packing_refusal(model: Any, attention: str) -> PackingRefusal | None:
             seen.has_stock,
         )
     configs = {
-        id(layer.config) for layer in model.modules() if isinstance(getattr(layer, "config", None), type(model.config))
+        id(layer.config)
+        for layer in model.modules()
+        # attention, of which there is one a layer; other layers hold a configuration, too
+        if hasattr(layer, "layer_idx") and isinstance(getattr(layer, "config", None), type(model.config))
     }
     if len(configs) > 1:
         return PackingRefusal(

@@ -23,9 +23,9 @@ def refuse_unpublishable(recipe: Recipe) -> None:
             adapter is for has no name there.
         MissingExtra: huggingface_hub is not installed.
     """
-    if not recipe.trainer.get("push_to_hub"):
+    if recipe.trainer.get("push_to_hub") is not True:
         return
-    hub, errors = need("huggingface_hub", FEATURE), need("huggingface_hub.utils", FEATURE)
+    hub, errors, httpx = (need(name, FEATURE) for name in ("huggingface_hub", "huggingface_hub.utils", "httpx"))
     name, base = recipe.trainer.get("hub_model_id"), public_name(recipe.model.name)
     if not name:
         raise RecipeError(
@@ -40,7 +40,7 @@ def refuse_unpublishable(recipe: Recipe) -> None:
             ) from None
     try:
         hub.HfApi().whoami()
-    except (OSError, errors.HfHubHTTPError, errors.OfflineModeIsEnabled) as error:
+    except (OSError, httpx.HTTPError, errors.HfHubHTTPError, errors.OfflineModeIsEnabled) as error:
         raise RecipeError(
             f"key 'trainer.push_to_hub': the Hub knows nobody here ({first_line(error)}); run `hf auth login` or set HF_TOKEN, "
             "or leave push_to_hub out"
@@ -53,10 +53,10 @@ def publish(phase: Phase) -> None:
     What the Hub refuses now is a warning: the adapter is here, and the run goes on.
     """
     options, folder = phase.recipe.trainer, phase.folder / ADAPTER
-    if not options.get("push_to_hub"):
+    if options.get("push_to_hub") is not True:
         return
     name, revision = options["hub_model_id"], options.get("hub_revision")
-    hub, errors = need("huggingface_hub", FEATURE), need("huggingface_hub.utils", FEATURE)
+    hub, errors, httpx = (need(name, FEATURE) for name in ("huggingface_hub", "huggingface_hub.utils", "httpx"))
     api = hub.HfApi()
     try:
         repo = api.create_repo(name, private=options.get("hub_private_repo"), exist_ok=True).repo_id
@@ -64,7 +64,7 @@ def publish(phase: Phase) -> None:
             api.create_branch(repo, branch=revision, exist_ok=True)
         message = f"{phase.recipe.name} {phase.name}"
         commit = api.upload_folder(repo_id=repo, folder_path=folder, revision=revision, commit_message=message)
-    except (OSError, ValueError, errors.HfHubHTTPError, errors.OfflineModeIsEnabled) as error:
+    except (OSError, ValueError, httpx.HTTPError, errors.HfHubHTTPError, errors.OfflineModeIsEnabled) as error:
         log.warning(
             "%s: is not on the Hub: %s. By hand: %s", phase.name, first_line(error), _by_hand(name, folder, revision)
         )

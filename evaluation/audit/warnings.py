@@ -111,7 +111,7 @@ def _of_sets(corpus: AuditInput) -> Iterator[str]:
         )
     if n := n_of_no_group(corpus.sets, corpus.attribute):
         n_all = n + sum(len(documents.documents) for documents in corpus.sets)
-        yield f"{n:,} of {n_all:,} documents are in no group of {corpus.attribute} and are left out, as --group says."
+        yield f"{n:,} of {n_all:,} documents are in no group of {corpus.attribute} and are left out."
     values = _found_values(corpus)
     for value in corpus.values:
         if value not in values:

@@ -38,8 +38,9 @@ LENGTH = re.compile(
     r"|exceeds? the [^.]{0,60}(?:context|tokens?|length)|(?:input|prompt) length|request.too.large|above max length"
     r"|(?:input|prompt|context|model'?s?) token limit"
     r"|\binputs?\b[^.]{0,60}\bmust (?:be|have)\b[^.]{0,20}(?:<|less|fewer|at most)"
-    # in Chinese, as servers of there have it: "length ... exceeds", "too long"
-    r"|\u957f\u5ea6[^\u3002]{0,30}\u8d85|\u8d85(?:\u957f|\u8fc7[^\u3002]{0,30}\u957f\u5ea6)",
+    # in Chinese, as servers of there have it: length of input, prompt, text, content or context "exceeds"
+    r"|(?:\u8f93\u5165|\u63d0\u793a|\u6587\u672c|\u5185\u5bb9|\u4e0a\u4e0b\u6587|prompt|inputs?|messages|context)[^\u3002]{0,30}"
+    r"(?:\u957f\u5ea6[^\u3002]{0,30}\u8d85|\u8d85(?:\u957f|\u8fc7[^\u3002]{0,30}\u957f\u5ea6))",
     re.I,
 )
 # how those do that give an error of their own for a text that is filtered, or name the key with which it came
@@ -50,14 +51,15 @@ VIOLATION = re.compile(
 CONTENT = re.compile(
     rf"{VIOLATION.pattern}|content.?(?:filter|policy|policies|management|safety|moderation|violation|exists.?risk)|usage.?(?:polic|guideline)|violat\w*\b[^.]{{0,60}}(?:polic|guideline|safety|terms)|safety|moderation"
     r"|inappropriate|flagged|(?:high|exists).?risk|risk.?control|harmful|unsafe|(?<!case.)(?<![a-z])sensitive|objectionable|offensive"
-    r"|guardrail|illegal content|\bcontent\b[^.]{0,20}\billegal|invalid prompt|prohibited.content"
+    r"|guardrail\w*\b[^.]{0,60}\b(?:enforc|interven|block|trigger|violat|flag|reject|refus)|\b(?:block|flag|reject|refus)\w*\b[^.]{0,40}guardrail"
+    r"|illegal content(?!.?(?:type|length|encoding))|\bcontent (?:is|was|may be) illegal|invalid prompt|prohibited.content"
     r"|(?:prompt|content|inputs?|text|request)\b[^.]{0,40}\bblocked|\bnsfw\b"
-    r"|\u654f\u611f|\u4e0d\u5b89\u5168|\u8fdd\u89c4|\u8fdd\u53cd|\u8fdd\u7981|\u8fdd\u6cd5|\u98ce\u9669|\u5408\u89c4|\u5ba1\u6838|\u4e0d\u5f53",
+    r"|\u654f\u611f|\u4e0d\u5b89\u5168|\u8fdd\u89c4|\u8fdd\u53cd|\u8fdd\u7981|\u5185\u5bb9[^\u3002]{0,12}\u8fdd\u6cd5|\u8fdd\u6cd5(?:\u5185\u5bb9|\u4fe1\u606f)|\u98ce\u9669|\u5408\u89c4|\u5ba1\u6838|\u4e0d\u5f53",
     re.I,
 )
 # a request that is larger than what all requests of a minute may be together; and words about these
 REQUEST = re.compile(rf"{CONTEXT.pattern}|request.too.large", re.I)
-RATE = re.compile(r"rate.?limit|per.(?:minute|min|hour|day|month)\b|quota|budget", re.I)
+RATE = re.compile(r"\u6bcf\u5206\u949f|rate.?limit|per.(?:minute|min|hour|day|month)\b|quota|budget", re.I)
 # codes of numbers that mean the same
 CONTENT_CODES = frozenset({"1301"})
 KEY = re.compile(r"api.?key|credential|authenticat|unauthori[sz]ed|access token|bearer", re.I)

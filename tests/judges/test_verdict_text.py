@@ -24,6 +24,7 @@ from evenhand.judges.verdict_text import parse_judge
         ("Score (1-5): 3", 3), ("On a scale of 1 to 5: 2", 2), ("Out of a scale of 5, I say 4", 4), ("(1 \u2013 5 only) 4", 4),
         ("From 1 through 5 it is a 3", 3),
         # fractions, lists, lone numbers
+        ("A solid 4/5 summary.", 4), ("4/5 rating", 4), ("4/5 with minor omissions", 4),
         ("I would say 4/5 here", 4), ("That is 3 out of 5 for me", 3),
         ("I give it 3 out of 5 points", 3), ("4/5 stars", 4), ("1. 3", 3), ("2) I think 4", 4), ("4. High", 4),
         ("I give it a 4", 4), ("4 and again 4", 4),

@@ -83,6 +83,8 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "full": {"peft_config": None, "learning_rate": 1e-3},
     # the reference has the base model's, too
     "whole modules": {"peft_config": lambda: lora(modules_to_save=["embed_tokens"])},
+    # they hold the model's configuration, as attention does
+    "whole layers": {"peft_config": lambda: lora(modules_to_save=["mlp"])},
     "one process reads rows": {"accelerator_config": {"dispatch_batches": True}},
 }
 

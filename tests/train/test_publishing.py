@@ -91,17 +91,17 @@ def served(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
         monkeypatch.setattr(module, "ENDPOINT", made.address, raising=False)
     monkeypatch.setattr(hub.constants, "HF_HUB_OFFLINE", False)
     monkeypatch.setenv("HF_TOKEN", made.token)
-    monkeypatch.setattr(hub.hf_api.HfApi, "__init__", at(made.address, hub.hf_api.HfApi.__init__))
+    monkeypatch.setattr(hub.hf_api.HfApi, "__init__", at(made, hub.hf_api.HfApi.__init__))
     yield made
     server.shutdown()
     server.server_close()
 
 
-def at(address: str, begin: Any) -> Any:
-    """The beginning of an API that asks this address."""
+def at(made: Hub, begin: Any) -> Any:
+    """The beginning of an API that asks this hub."""
 
     def begun(self: Any, **options: Any) -> None:
-        begin(self, **options | {"endpoint": address})
+        begin(self, **options | {"endpoint": made.address})
 
     return begun
 
@@ -144,6 +144,18 @@ def test_what_the_hub_refuses_is_said_with_the_command_that_does_it_by_hand(
     assert re.match(r"round-00: is not on the Hub: .*403", said)
     assert said.endswith(f"By hand: hf upload {NAME} {phase.folder / 'adapter'} . --revision dpo")
     assert served.token not in caplog.text
+
+
+def test_a_hub_out_of_reach_is_told_before_the_run_and_ends_no_training(
+    served: Hub, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    served.address = "http://127.0.0.1:9"
+    with caplog.at_level(logging.WARNING):
+        publish(a_round(tmp_path, **ASKED))
+    assert "round-00: is not on the Hub: " in caplog.text and "By hand: hf upload" in caplog.text
+    keys = [f"output={tmp_path / 'other'}", "trainer.push_to_hub=true", f"trainer.hub_model_id={NAME}"]
+    with pytest.raises(RecipeError, match="the Hub knows nobody here"):
+        check_names(load_recipe(Path("quickstart"), keys))
 
 
 @pytest.mark.parametrize(

@@ -10,14 +10,13 @@ from typing import Literal
 
 import numpy as np
 
-from ....errors import DataError
 from ....generate.requests import ALL
 from ....number import Number, what_sets_say
 from ....records import BestSummary, SummaryRequest
 from ....resampling import NOISE
 from ....runfolder.phases import BEST, REQUESTS
 from ....storage import read_jsonl
-from ....text import n_words, some_of
+from ....text import n_words
 from ...pages.words import counted
 from ..systems.contents import Difference, JudgeNote, PeoplesNumber, PeoplesNumbers, Score, SystemPair
 from .inference import LEAST_RATERS, Inference, Parts, RatedScores, infer, selection_p_value
@@ -92,11 +91,6 @@ class _Summaries:
         for place, (_, best) in enumerate(self.best):
             for rater, score in self.people.scores.get(summary_key(best), {}).items():
                 self.ratings[place, self.raters.index(rater)] = score
-        if np.isnan(self.ratings).all():
-            raise DataError(
-                f"{file.path}: none of its {counted(len(self.people.scores), 'rated text')} is a summary of "
-                f"{some_of(list(by_system))}; rate texts of these systems, `evenhand human plan` draws them"
-            )
 
     def _read(self, file: RatingsFile, requests: Sequence[SummaryRequest]) -> SummaryRatings:
         documents = {request.document_set.id: request.document_set for request in requests}

@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ....doors import Door, absence
-from ....errors import RecipeError
+from ....errors import DataError, RecipeError
 from ....records import DocumentSet
+from ....text import some_of
+from ....text.shown import counted_as
 
 READER = "ratings"
 
@@ -53,8 +55,16 @@ def read_ratings(file: RatingsFile, rated: RatedTexts) -> SummaryRatings:
 
     Raises:
         RecipeError: nothing here reads ratings.
-        DataError: the file is wrong; all mistakes are listed.
+        DataError: the file is wrong, of which all mistakes are listed; or it is of none of these summaries.
     """
     if READER not in READERS:
         raise RecipeError(f"--ratings: nothing here reads files of ratings{absence(READER)}")
-    return READERS[READER](file, rated)
+    ratings = READERS[READER](file, rated)
+    known = {(name, text.strip()) for texts in rated.texts.values() for name, text in texts.items()}
+    if known.isdisjoint(ratings.scores):
+        n = len(ratings.scores)
+        raise DataError(
+            f"{file.path}: none of its {counted_as(n, 'rated texts')} is a summary of {some_of(list(rated.texts))}; rate texts "
+            "of these systems, `evenhand human plan` draws them"
+        )
+    return ratings

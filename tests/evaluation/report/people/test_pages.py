@@ -230,6 +230,9 @@ def test_wrong_ratings_are_refused_before_a_judge_is_asked(files):
     (files / "ids.csv").write_text("id,summary,score\nx1,a text,3\n")
     with pytest.raises(DataError, match="no document set has the id 'x1'"):
         score("--ratings", files / "ids.csv")
+    (files / "other.csv").write_text("id,summary,score\n" + "".join(f"s{k:02},another text,3\n" for k in range(N)))
+    with pytest.raises(DataError, match="none of its 40 rated texts is a summary of short, long"):
+        score("--ratings", files / "other.csv")
     assert not (files / "out").exists()
 
 
