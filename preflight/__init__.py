@@ -119,8 +119,8 @@ def preflight(recipe: Recipe, *, elsewhere: bool = False) -> RunSize:
         )
         if rehearsal:
             # what a check has said with its key is not said again
-            told = tuple(mistakes)
-            mistakes |= {said: None for said in rehearsal.mistakes() if not any(known.endswith(said) for known in told)}
+            texts = tuple(mistakes)
+            mistakes |= {said: None for said in rehearsal.mistakes() if not any(text.endswith(said) for text in texts)}
     if mistakes:
         raise RecipeError(listed(list(mistakes)))
     return size

@@ -110,15 +110,15 @@ def warn_of_space(place: str, unit: str, prompts: Iterable[tuple[int, str]]) -> 
         prompts: number and text of each.
     """
     first_of: dict[str, tuple[int, str]] = {}
-    apart = []
+    twins = []
     for number, text in prompts:
         first, known = first_of.setdefault(" ".join(text.split()), (number, text))
         if text != known:
-            apart.append((first, number))
-    if apart:
+            twins.append((first, number))
+    if twins:
         log.warning(
             "%s: prompts of %d %ss differ from an earlier %s's by white space alone (the first: %ss %d and %d) and share nothing "
-            "with it; strip them alike", place, len(apart), unit, unit, unit, *apart[0],
+            "with it; strip them alike", place, len(twins), unit, unit, unit, *twins[0],
         )  # fmt: skip
 
 

@@ -259,9 +259,9 @@ def _refuse_rows(dataset: Any, name: str) -> None:
         )
     forms = {column: _form(first[column]) for column in ("prompt", "chosen", "rejected") if column in first}
     if set(forms.values()) not in ({"a text"}, {"turns"}):
-        told = ", ".join(f"{column} is {form}" for column, form in forms.items())
+        words = ", ".join(f"{column} is {form}" for column, form in forms.items())
         raise DataError(
-            f"{NAME}: in the first row of the {name} data set {told}; write all as texts, or all as turns (lists of 'role' and "
+            f"{NAME}: in the first row of the {name} data set {words}; write all as texts, or all as turns (lists of 'role' and "
             "'content'), and leave 'prompt' out where both sides begin with it"
         )
 

@@ -97,10 +97,8 @@ def _left_out(path: Path) -> str:
         counts[row["reason"]] += row["count"]
     if not counts:
         return ""
-    told = ", ".join(f"{reason} ({count})" for reason, count in counts.most_common())
-    return (
-        f"; left out: {told} ({path} has the sides). Change what they name in pairs and plans, or make more candidates"
-    )
+    reasons = ", ".join(f"{reason} ({count})" for reason, count in counts.most_common())
+    return f"; left out: {reasons} ({path} has the sides). Change what they name in pairs and plans, or make more candidates"
 
 
 def own_pairs(recipe: Recipe) -> Path | None:
