@@ -13,6 +13,7 @@ from ..config.shipped import comment_lines, find_recipe
 from ..errors import LeftOutError, RecipeError
 from ..estimate.devices import DEVICES, UTILISATION, device_of
 from ..text.amounts import GIB, disk_size, duration, gibibytes, hours, magnitude, significant
+from ..text.shown import counted_as
 from .inputs import Overrides, RecipePath, open_recipe, single_keys
 from .terminal import plain_table, say, show
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     from ..config import Recipe
     from ..config.model import LanguageModel
-    from ..estimate.recipe import RecipeEstimate, StageEstimate
+    from ..estimate.needs import RecipeEstimate, StageEstimate
     from ..generate.backend import Ask
     from ..train.memory import TrainMemory
 
@@ -169,8 +170,8 @@ def _show(needs: "RecipeEstimate", gpu_price: float | None, start_hours: float, 
         say(f"- {problem}")
     if is_loop and needs.gpus:
         say(
-            f"- starts: an engine or a training starts {needs.starts} times, one after another, at {start_hours * 3600:g} s "
-            "(--start-seconds)"
+            f"- starts: {counted_as(needs.starts, 'starts')} of an engine or a training, one after another, at "
+            f"{start_hours * 3600:g} s (--start-seconds)"
         )
         _say_gpu_hours(needs, gpu_price, start_hours)
     if not needs.gpus:

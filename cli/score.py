@@ -1,6 +1,5 @@
 """`evenhand score`: summaries made elsewhere before a recipe's judges, and side by side."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -145,16 +144,13 @@ def score(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
 
 def _check_ratings(file: "RatingsFile | None", candidates: "Mapping[str, Candidates]") -> None:
     """Refuse ratings that are wrong before judges are asked."""
-    from ..evaluation.report.people.ratings import RatedTexts, read_ratings
-    from ..generate.requests import ALL
+    from ..evaluation.report.people.ratings import RatedTexts, rated_name, read_ratings
 
     if file is None:
         return
     texts = {
         label: {
-            request.document_set.id
-            if request.side == ALL
-            else f"{request.document_set.id}/{request.side}": candidate.text
+            rated_name(request.document_set.id, request.side): candidate.text
             for request, (candidate, *_) in summaries.groups
         }
         for label, summaries in candidates.items()
@@ -263,7 +259,9 @@ def _say_counts(judgements: "Judgements") -> None:
         n = sum(row.get(name) is not None for row in rows)
         n_cut = sum(name in (row.get("cut") or "").split("; ") for row in rows)
         of_cut = f", {n_cut:,} of texts that were cut" if n_cut else ""
-        reasons = Counter(judged.unscored for judged in judgements if judged.judge == name and judged.unscored)
+        reasons = dict.fromkeys(
+            judgement.unscored for judgement in judgements if judgement.judge == name and judgement.unscored
+        )
         why = f" ({', '.join(reasons)})" if reasons else ""
         say(f"{name:24} {n:,} scored, {len(rows) - n:,} unscored{why}{of_cut}")
 

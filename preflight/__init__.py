@@ -120,7 +120,9 @@ def preflight(recipe: Recipe, *, elsewhere: bool = False) -> RunSize:
         if rehearsal:
             # what a check has said with its key is not said again
             texts = tuple(mistakes)
-            mistakes |= {said: None for said in rehearsal.mistakes() if not any(text.endswith(said) for text in texts)}
+            mistakes |= {
+                refusal: None for refusal in rehearsal.mistakes() if not any(text.endswith(refusal) for text in texts)
+            }
     if mistakes:
         raise RecipeError(listed(list(mistakes)))
     return size

@@ -26,7 +26,7 @@ from .held_out import read_examples
 from .micro_batch import with_micro_batch
 from .options import training_arguments
 from .policy import UNSHARDED, Policy, fill_adapter, load_tokenizer, open_policy, sharding, widen_adapter
-from .publishing import publish
+from .publishing import publish, refuse_unpublishable
 from .saving import save_adapter
 from .stage import pair_file, round_seed
 from .trainer import Material, prepare_material
@@ -68,7 +68,7 @@ def run_training(phase: Phase, stage: Stage) -> TrainCounts:
 
     Raises:
         DataError: the pairs cannot be trained on as they are.
-        RecipeError: TRL or PEFT refuses what the recipe says.
+        RecipeError: TRL or PEFT refuses what the recipe says, or the adapter could not be published.
         ModelError: model or adapter cannot be opened, or the first loss shows a wrong reference.
     """
     # its estimate needs torch, which nothing else of this module does before it trains
@@ -76,6 +76,8 @@ def run_training(phase: Phase, stage: Stage) -> TrainCounts:
 
     start = time.monotonic()
     recipe = phase.recipe
+    # of a training that is launched by hand nobody else has looked
+    refuse_unpublishable(recipe)
     checkpoints = phase.folder / CHECKPOINTS / f"{stage.key}-{sharding()}"
     tokenizer = load_tokenizer(recipe.model)
     examples, held_out = read_examples(recipe, pair_file(phase), tokenizer)

@@ -6,7 +6,7 @@ from ...judges import open_judge
 from ...judges.calibration import how, known_of, read_calibrations
 from ...storage import listed
 from ..worth import standing
-from .limits import GateRequest, fold
+from .limits import OF_PEOPLE, GateRequest, fold
 
 
 def refuse_uncalibrated(request: GateRequest | None, recipe: Recipe) -> None:
@@ -20,7 +20,7 @@ def refuse_uncalibrated(request: GateRequest | None, recipe: Recipe) -> None:
         for limit in (request.limits if request else ())
         for name, judge in recipe.judges.items()
         # what people would say is corrected by their ratings, whatever the judge is worth
-        if judge.language_models and fold(name) in limit.arguments and not limit.function.startswith("people ")
+        if judge.language_models and fold(name) in limit.arguments and not limit.function.startswith(OF_PEOPLE)
     ]
     if not named:
         return

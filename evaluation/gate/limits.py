@@ -18,6 +18,8 @@ from ...errors import DataError
 from ...storage import listed
 from ...text.shown import shortened
 
+# how functions of what people would say begin
+OF_PEOPLE = "people "
 LONGEST = 500
 ARGUMENT = r"""(?:\s*"[^"]*"\s*|\s*'[^']*'\s*|[^"'(),<>]+)"""
 LIMIT = re.compile(

@@ -8,7 +8,7 @@ from ...errors import EvenhandError
 from ...generate.stage import phase_requests
 from ...judges import open_judge
 from ...runfolder.phases import BASE, open_phase
-from ..gate.limits import fold
+from ..gate.limits import OF_PEOPLE, fold
 from ..gate.numbers import SUMMARISED, NamedNumber, accused_bounds, by_name, in_order, summarised
 from ..gate.subject import OF_SUMMARISED, MeasureMethod, PageKind, PageNumbers, Subject
 from .comparison.contents import Comparison
@@ -92,7 +92,7 @@ def _of_people(page: Report | Comparison, systems: Iterable[str]) -> list[NamedN
     dimension = page.people.dimension
 
     def named(number: PeoplesNumber) -> NamedNumber:
-        function, how = f"people {number.kind}", f"{signatures[number.measure]}|people:{dimension}"
+        function, how = f"{OF_PEOPLE}{number.kind}", f"{signatures[number.measure]}|people:{dimension}"
         error = None if number.error is None or number.degrees is None else (number.error, number.degrees)
         return NamedNumber(
             (function,), (fold(number.measure),), number.side, *_system_of(number), number.value,

@@ -17,7 +17,9 @@ from evenhand.config.recipe_file import load_recipe
 from evenhand.errors import RecipeError
 from evenhand.preflight import check_names
 from evenhand.runfolder.phases import Phase, phases
+from evenhand.runfolder.stages import Stage
 from evenhand.train.publishing import publish
+from evenhand.train.training import run_training
 
 hub = pytest.importorskip("huggingface_hub")
 pytest.importorskip("huggingface_hub.hf_api")
@@ -176,6 +178,12 @@ def test_what_cannot_be_published_is_refused_before_the_run(
     sets = [option.format(folder=tiny_model) for option in options]
     with pytest.raises(RecipeError, match=message):
         check_names(load_recipe(Path("quickstart"), [f"output={tmp_path / 'run'}", *sets]))
+
+
+def test_a_training_by_hand_is_refused_before_it_begins(served: Hub, tmp_path: Path) -> None:
+    phase = a_round(tmp_path, push_to_hub=True)
+    with pytest.raises(RecipeError, match="push_to_hub needs a name"):
+        run_training(phase, Stage("train", phase.folder, {}, ()))
 
 
 def test_somebody_who_is_not_logged_in_is_told_before_the_run(

@@ -10,7 +10,6 @@ from typing import Literal
 
 import numpy as np
 
-from ....generate.requests import ALL
 from ....number import Number, what_sets_say
 from ....records import BestSummary, SummaryRequest
 from ....resampling import NOISE
@@ -20,7 +19,7 @@ from ....text import n_words
 from ...pages.words import counted
 from ..systems.contents import Difference, JudgeNote, PeoplesNumber, PeoplesNumbers, Score, SystemPair
 from .inference import LEAST_RATERS, Inference, Parts, RatedScores, infer, selection_p_value
-from .ratings import RatedTexts, RatingsFile, SummaryRatings, read_ratings
+from .ratings import RatedTexts, RatingsFile, SummaryRatings, rated_name, read_ratings
 
 # rated document sets from which on intervals hold what they say; simulated: benchmarks/RESULTS.md#would-say
 LEAST_RATED_SETS = 20
@@ -243,5 +242,4 @@ def _systems(score: Score) -> SystemPair:
 
 def summary_key(best: BestSummary) -> tuple[str, str]:
     """What was summarised, as files of ratings name it, and the text."""
-    name = best.set_id if best.side == ALL else f"{best.set_id}/{best.side}"
-    return name, (best.text or "").strip()
+    return rated_name(best.set_id, best.side), (best.text or "").strip()

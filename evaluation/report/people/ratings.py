@@ -6,6 +6,7 @@ from pathlib import Path
 
 from ....doors import Door, absence
 from ....errors import DataError, RecipeError
+from ....generate.requests import ALL
 from ....records import DocumentSet
 from ....text import some_of
 from ....text.shown import counted_as
@@ -46,6 +47,11 @@ class SummaryRatings:
     notes: tuple[str, ...]
 
 
+def rated_name(set_id: str, side: str) -> str:
+    """What was summarised, as files of ratings name it: SET, or SET/SIDE."""
+    return set_id if side == ALL else f"{set_id}/{side}"
+
+
 Reader = Callable[[RatingsFile, RatedTexts], SummaryRatings]
 READERS: Door[Reader] = Door("ratings", "reader of ratings", callable)
 
@@ -60,8 +66,8 @@ def read_ratings(file: RatingsFile, rated: RatedTexts) -> SummaryRatings:
     if READER not in READERS:
         raise RecipeError(f"--ratings: nothing here reads files of ratings{absence(READER)}")
     ratings = READERS[READER](file, rated)
-    known = {(name, text.strip()) for texts in rated.texts.values() for name, text in texts.items()}
-    if known.isdisjoint(ratings.scores):
+    keys = {(name, text.strip()) for texts in rated.texts.values() for name, text in texts.items()}
+    if keys.isdisjoint(ratings.scores):
         n = len(ratings.scores)
         raise DataError(
             f"{file.path}: none of its {counted_as(n, 'rated texts')} is a summary of {some_of(list(rated.texts))}; rate texts "
