@@ -14,7 +14,7 @@ import forked
 import hypothesis
 import needs
 import pytest
-from sampled import is_sampled
+from sampled import FILES, is_sampled
 
 from evenhand.errors import EvenhandError
 from evenhand.records import Candidate, Contract, Document, DocumentSet, Message, Perspective, Sampling, SummaryRequest
@@ -45,6 +45,13 @@ def pytest_configure() -> None:
     with contextlib.suppress(EvenhandError):  # which is the reason why tests are skipped
         if folder := needs.nltk_data():
             os.environ["EVENHAND_NLTK"] = str(folder)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """`-m beyond` looks at files with such tests alone: all others are half of what its processes would collect."""
+    if config.option.markexpr != "beyond" or not collection_path.name.startswith("test_"):
+        return None
+    return str(collection_path.relative_to(Path(__file__).parent)) not in FILES or None
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
