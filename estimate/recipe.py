@@ -89,8 +89,7 @@ def estimate(
         cluster: what generates and judges.
 
     Raises:
-        RecipeError: a machine has too few GPUs, the accelerate configuration is not one, its processes cannot share a step, or
-            trainer.gradient_checkpointing is of a wrong kind.
+        RecipeError: a machine has too few GPUs, the accelerate configuration is not one, or its processes cannot share a step.
         MissingExtra: torch, transformers or accelerate is not installed.
     """
     cluster.refuse_small(recipe)

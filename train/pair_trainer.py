@@ -17,6 +17,7 @@ from torch.utils.data import Sampler
 from trl.trainer.dpo_trainer import DataCollatorForPreference
 
 from ..config import AUTO_ATTENTION
+from ..config.trainer_values import CHOICES, wrong_values
 from ..errors import DataError, EvenhandError, ModelError, RecipeError
 from ..extras import need
 from ..models.small_copy import undisturbed
@@ -45,6 +46,9 @@ REFUSED_ARGUMENTS: dict[str, tuple[tuple[Any, ...], str]] = {
         (False, None, "no"), "it would count other tokens than those that run, which num_tokens counts; leave it out",
     ),
 }  # fmt: skip
+
+# arguments whose words are those of any version of TRL, or that it has made something else of
+CHECKED_BY_TRL = {*CHOICES, "accelerator_config"}
 
 
 class SharedPrefixDPOTrainer(Packed, DPOTrainer):  # type: ignore[misc]
@@ -200,6 +204,10 @@ def _refuse(values: dict[str, Any], *, group_by_prompt: bool) -> None:
         for name, (idle, why) in REFUSED_ARGUMENTS.items()
         if getattr(arguments, name, None) not in idle
     ]
+    numbers = {
+        name: value for name, value in (vars(arguments) if arguments else {}).items() if name not in CHECKED_BY_TRL
+    }
+    wrong += [f"{name} of DPOConfig: {mistake}" for name, mistake in wrong_values(numbers)]
     collator, adapter = values.get("data_collator"), values.get("peft_config")
     adapters = [adapter] if adapter else list(getattr(values["model"], "peft_config", {}).values())
     if any(getattr(config, "is_prompt_learning", False) for config in adapters):

@@ -282,6 +282,10 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
         "model: copied layers have a configuration of their own(.|\n)*or use trl.DPOTrainer",
     ),
     "order": ({"group_by_prompt": True, "train_sampling_strategy": "sequential"}, "leave one of the two out"),
+    "values": (
+        {"learning_rate": "fast", "save_steps": -1, "beta": 0.0},
+        "learning_rate of DPOConfig: needs a number(.|\n)*save_steps of DPOConfig(.|\n)*beta of DPOConfig: needs a number",
+    ),
     "three": (
         {"padding_free": True, "torch_compile": True, "use_liger_kernel": True},
         "padding_free(.|\n)*torch_compile(.|\n)*liger(.|\n)*Or use trl.DPOTrainer",
