@@ -178,8 +178,13 @@ def test_turns_that_call_tools_have_no_content(tiny_model: Path, tmp_path: Path)
 
 def test_attention_is_chosen_by_itself_where_that_is_asked_for(tiny_model: Path, tmp_path: Path) -> None:
     eager = {"model_init_kwargs": {"dtype": "float32", "attn_implementation": "eager"}, "max_steps": 1}
-    with pytest.raises(EvenhandError, match="attention: 'eager' cannot keep"):
+    with pytest.raises(EvenhandError, match="Trainer: attn_implementation of the model: 'eager' cannot keep"):
         trl_script.open_trainer(SharedPrefixDPOTrainer, tiny_model, tmp_path, **eager)
+    for kernel in ("flex_attention", "torch_varlen"):
+        with pytest.raises(
+            EvenhandError, match=f"^SharedPrefixDPOTrainer: attention: {kernel} has no backward pass on the CPU"
+        ):
+            trl_script.open_trainer(SharedPrefixDPOTrainer, tiny_model, tmp_path, **eager, attention=kernel)
     trainers = [
         trl_script.open_trainer(trainer_class, tiny_model, tmp_path, **eager, **choice)
         for trainer_class, choice in ((trl.DPOTrainer, {}), (SharedPrefixDPOTrainer, {"attention": "auto"}))
@@ -309,6 +314,11 @@ def test_further_arguments_that_cannot_be_had_are_refused(
         launched.setenv("PARALLELISM_CONFIG_CP_SIZE", "2")
         with pytest.raises(RecipeError, match="accelerate launch`: PARALLELISM_CONFIG_CP_SIZE 2: no sequence is split"):
             SharedPrefixDPOTrainer(str(tiny_model), train_dataset=rows)
+    spread = trl.DPOConfig(str(tmp_path), use_cpu=True, bf16=False)
+    # as on a machine with two
+    spread._n_gpu = 2
+    with pytest.raises(RecipeError, match=r"2 GPUs are visible to one process.*; start one process a GPU"):
+        SharedPrefixDPOTrainer(str(tiny_model), args=spread, train_dataset=rows)
     with pytest.raises(RecipeError, match="compute_metrics: packed sequences make no logits"):
         SharedPrefixDPOTrainer(str(tiny_model), train_dataset=rows, compute_metrics=len)
     with pytest.raises(RecipeError, match="data_collator: pairs are packed, and DefaultDataCollator would not"):
