@@ -164,6 +164,24 @@ def test_streamed_rows_train_and_are_evaluated(tiny_model: Path, tmp_path: Path)
     assert streamed.evaluate()["eval_loss"] == whole.evaluate()["eval_loss"]
 
 
+def test_predictions_are_numbers_and_no_logits_and_a_streamed_rest_counts_as_in_trl(
+    tiny_model: Path, tmp_path: Path
+) -> None:
+    held_out = datasets.Dataset.from_list(trl_script.make_pairs("turns explicit", 3))
+    # ten pairs, the last two of which are a batch
+    streamed = {"eval_dataset": held_out.to_iterable_dataset(), "per_device_eval_batch_size": 4}
+    losses_by_kind = []
+    for trainer_class in KINDS.values():
+        trainer = trl_script.open_trainer(trainer_class, tiny_model, tmp_path, prediction_loss_only=True, **streamed)
+        losses_by_kind.append(
+            [trainer.evaluate()["eval_loss"], trainer.predict(trainer.eval_dataset).metrics["test_loss"]]
+        )
+    assert losses_by_kind[1] == pytest.approx(losses_by_kind[0], abs=1e-4)
+    trainer.args.prediction_loss_only = False
+    with pytest.raises(RecipeError, match="make no logits; write prediction_loss_only=True in DPOConfig"):
+        trainer.predict(trainer.eval_dataset)
+
+
 def test_turns_that_call_tools_have_no_content(tiny_model: Path, tmp_path: Path) -> None:
     call = {"role": "assistant", "tool_calls": [{"type": "function", "function": {"name": "f", "arguments": {"a": 1}}}]}
     pairs = trl_script.make_pairs("turns explicit")
