@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, ValidationError, field_validator, model_validator
+from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from ..doors import command
 from ..records import is_none
@@ -34,6 +35,8 @@ from .train import (
     MOST_SERVED_RANK,
     LoraSection,
     TrainSection,
+    as_written,
+    contradictory,
     loss_types,
     unfit_evaluation,
     unknown_sizes,
@@ -41,8 +44,8 @@ from .train import (
     unpackable,
     weight_mistakes,
     without_effect,
-    without_nulls,
 )
+from .trainer_values import wrong_values
 
 # what tables of scores have beside a column for each judge
 JUDGE_COLUMNS = ("set", "side", "text", "cut", "unscored", "id", "reward", "n_candidates")
@@ -159,8 +162,18 @@ class Recipe(Section):
 
     @field_validator("trainer")
     @classmethod
-    def _nulls_take_keys_out(cls, trainer: dict[str, Any]) -> dict[str, Any]:
-        return without_nulls(trainer)
+    def _values_are_those_of_their_keys(cls, trainer: dict[str, Any]) -> dict[str, Any]:
+        trainer = as_written(trainer)
+        mistakes = [
+            # with the key, so that its place in the file is shown
+            InitErrorDetails(
+                type=PydanticCustomError("value_error", "{text}", {"text": text}), loc=(key,), input=trainer[key]
+            )
+            for key, text in wrong_values(trainer)
+        ]
+        if mistakes:
+            raise ValidationError.from_exception_data("trainer", mistakes)
+        return trainer
 
     @field_validator("calibration", mode="before")
     @classmethod
@@ -403,6 +416,7 @@ class Recipe(Section):
             *unknown_trackers(self.trainer),
             *unknown_sizes(self.trainer, self.train),
             *unfit_evaluation(self.trainer, self.train),
+            *contradictory(self.trainer),
         ]
         if self.train.trainer == "shared-prefix":
             mistakes += unpackable(self.trainer, self.model)

@@ -15,7 +15,8 @@ from ..text.shown import shortened
 from .model import AUTO_ATTENTION, TORCH_VARLEN, ModelSection
 from .reward import PairsSection
 from .section import Section, refuse_without_effect
-from .trainer_keys import BOUND_KEYS, IDLE_KEYS, OWNED_TRAINER_KEYS, RENAMED_TRAINER_KEYS, TRACKERS
+from .trainer_keys import BOUND_KEYS, IDLE_KEYS, RENAMED_TRAINER_KEYS, TRACKERS, TRAINER_KEYS
+from .trainer_values import CHOICES, NULLS
 
 # largest rank of an adapter that vLLM serves; larger ones have to be merged
 MOST_SERVED_RANK = 512
@@ -88,7 +89,7 @@ KEYS_OF_LOSSES: dict[str, tuple[Any, tuple[str, ...]]] = {
 # trainer key of the processes that load rows
 WORKERS = "dataloader_num_workers"
 # values of trainer.eval_strategy that ask for no evaluation
-NEVER = ("no", False, None)
+NEVER = ("no", None)
 # schedules of the learning rate that read trainer.metric_for_best_model, whether or not the best step is kept
 OF_METRIC = ("reduce_lr_on_plateau", "greedy")
 # keys of trl.DPOConfig that act only beside another one -> that one, its value in TRL, those without effect, and what to write
@@ -201,22 +202,19 @@ def unknown_trackers(trainer: Mapping[str, Any]) -> Iterator[str]:
             yield f"{where} is no tracker of transformers{near} There are {', '.join(TRACKERS)}."
 
 
-def without_nulls(trainer: Mapping[str, Any]) -> dict[str, Any]:
-    """The `trainer` section without the nulls by which a recipe takes out keys of one that it extends.
+def as_written(trainer: Mapping[str, Any]) -> dict[str, Any]:
+    """The `trainer` section without the nulls by which a recipe takes out keys of one that it extends, and with `no` for what
+    YAML makes of it.
 
     A null that TRL reads itself stays, as max_length's.
     """
-    taken_out = {
-        "eval_strategy",
-        *RENAMED_TRAINER_KEYS,
-        *OWNED_TRAINER_KEYS,
-        *BOUND_KEYS,
-        *DEPENDENT_KEYS,
-        *KEYS_OF_LOSSES,
-        *PAIRWISE_KEYS,
+    read_nulls = NULLS - {*DEPENDENT_KEYS, *KEYS_OF_LOSSES, *PAIRWISE_KEYS}
+    taken_out = TRAINER_KEYS.union(RENAMED_TRAINER_KEYS) - read_nulls
+    return {
+        key: "no" if value is False and "no" in CHOICES.get(key, ()) else value
+        for key, value in trainer.items()
+        if value is not None or key not in taken_out
     }
-    taken_out |= {key for keys in IDLE_KEYS.values() for key, default in keys.items() if default is not None}
-    return {key: value for key, value in trainer.items() if value is not None or key not in taken_out}
 
 
 def unknown_sizes(trainer: Mapping[str, Any], train: TrainSection) -> Iterator[str]:
@@ -249,19 +247,31 @@ def unfit_evaluation(trainer: Mapping[str, Any], train: TrainSection) -> Iterato
             f"trainer.eval_steps {shortened(evaluated)}: with load_best_model_at_end the best step must be a saved one: leave "
             "eval_steps out, and steps are evaluated as they are saved (save_steps)."
         )
-    # TRL takes 0 for its own, which is each step here
-    key = "save_steps" if evaluated is None else "eval_steps"
-    steps = trainer.get(key, 1)
-    if strategy == "steps" and (isinstance(steps, bool | None) or (isinstance(steps, int | float) and steps <= 0)):
-        yield (
-            f"trainer.{key} {shortened(steps)} says when it is evaluated: write a number of steps, or a share of all of them "
-            f"(0.1){', or eval_steps' if evaluated is None else ''}."
-        )
     if strategy not in NEVER and train.trainer == "pairwise" and trainer.get("dataloader_drop_last"):
         yield (
             "trainer.dataloader_drop_last would leave pairs out of the evaluation, too, and all of them where they are fewer "
             "than a batch: leave it out."
         )
+
+
+def contradictory(trainer: Mapping[str, Any]) -> Iterator[str]:
+    """Mistakes: values that TRL refuses beside each other, once it has been imported."""
+    losses, weights = loss_types(trainer), trainer.get("loss_weights")
+    if weights is not None and len(weights) != len(losses):
+        yield f"trainer.loss_weights has {len(weights)} weights for loss_type {', '.join(losses)}: write one for each loss."
+    if "exo_pair" in losses and not trainer.get("label_smoothing"):
+        yield "trainer.loss_type exo_pair needs label_smoothing: write 1.0e-3, as its paper does."
+    evaluated, saved = trainer.get("eval_strategy", "no"), trainer.get("save_strategy", "steps")
+    schedule = trainer.get("lr_scheduler_type")
+    if schedule in OF_METRIC and evaluated == "no":
+        yield f"trainer.lr_scheduler_type {schedule} follows an evaluation: write eval_strategy: steps or epoch."
+    if trainer.get("load_best_model_at_end") and evaluated not in ("no", saved):
+        yield (
+            f"trainer.eval_strategy {evaluated}: with load_best_model_at_end the best step must be a saved one: write "
+            f"save_strategy: {evaluated}."
+        )
+    if trainer.get("bf16") and trainer.get("fp16"):
+        yield "trainer.bf16 and trainer.fp16: a training has one of the two: leave them out, and model.dtype says it."
 
 
 def unpackable(trainer: Mapping[str, Any], model: ModelSection) -> Iterator[str]:

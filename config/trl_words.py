@@ -11,6 +11,7 @@ from ..errors import RecipeError
 from ..storage import listed
 from ..text import did_you_mean
 from .trainer_keys import EFFECTIVE_KEYS, RENAMED_TRAINER_KEYS, TRAINER_KEYS
+from .trainer_values import FLAGS
 
 # names of trl.ModelConfig -> the recipe's keys of the same meaning
 MODEL_NAMES = {
@@ -30,19 +31,6 @@ ELSEWHERE = {
     "load_in_4bit": "write --set model.quantise=nf4",
     "use_peft": "leave it out; an adapter is what is trained",
 }
-# keys that are true or false: --bf16, --bf16 false, --no_bf16
-FLAGS = frozenset(
-    """
-    activation_offloading auto_find_batch_size average_tokens_across_devices batch_eval_metrics bf16 bf16_full_eval
-    dataloader_drop_last dataloader_in_order dataloader_persistent_workers dataloader_pin_memory ddp_broadcast_buffers
-    ddp_find_unused_parameters ddp_static_graph disable_dropout disable_tqdm do_eval do_predict do_train enable_jit_checkpoint
-    eval_do_concat_batches eval_on_start eval_use_gather_object fp16 fp16_full_eval full_determinism gradient_checkpointing
-    greater_is_better hub_always_push hub_private_repo ignore_data_skip include_num_input_tokens_seen load_best_model_at_end
-    log_on_each_node logging_first_step logging_nan_inf_filter padding_free precompute_ref_log_probs prediction_loss_only
-    push_to_hub remove_unused_columns restore_callback_states_from_checkpoint save_on_each_node save_only_model
-    skip_memory_metrics sync_ref_model tf32 torch_compile trust_remote_code use_cache use_cpu use_liger_kernel use_weighting
-    """.split()
-)
 # what may stand behind a flag
 SWITCHES = {"true", "false", "yes", "no", "auto"}
 # keys that take several words

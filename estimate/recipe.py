@@ -15,24 +15,21 @@ from ..runfolder.engines import refuse_small_cluster, refuse_small_nodes
 from ..runfolder.places import PLACES
 from ..text.amounts import GIB
 from ..train.checkpointing import asks_for_checkpointing
-from ..train.launch import accelerate_config, read_accelerate
 from ..train.memory import (
     BYTES,
     FLOAT,
     USABLE,
-    Pass,
-    Strategy,
     TrainMemory,
-    fill_pass,
     longest_sequence,
     train_memory,
     trainable,
     with_adapter,
 )
-from ..train.options import AUTO, SIZE, accumulation, asked_checkpointing, is_auto, trainer_options
+from ..train.options import AUTO, accumulation, asked_checkpointing
 from .devices import Device
 from .needs import EngineMemory, Model, RecipeEstimate, StageEstimate
-from .work import Assumed, PhaseWork, Split, TrainWork, splits
+from .train_work import TrainSequence, largest_pass, rhythm, strategy_of
+from .work import Assumed, PhaseWork, Split, splits
 
 FEATURE = "an estimate"
 # requests that vLLM runs side by side at most, unless the recipe says so
@@ -89,8 +86,7 @@ def estimate(
         cluster: what generates and judges.
 
     Raises:
-        RecipeError: a machine has too few GPUs, the accelerate configuration is not one, its processes cannot share a step, or
-            trainer.gradient_checkpointing is of a wrong kind.
+        RecipeError: a machine has too few GPUs, the accelerate configuration is not one, or its processes cannot share a step.
         MissingExtra: torch, transformers or accelerate is not installed.
     """
     cluster.refuse_small(recipe)
@@ -113,8 +109,6 @@ def estimate(
         if recipe.keep_engines and work.model.backend.traits.pooled_keys is not None
     }
     notes = list(dict.fromkeys(note for split in all_splits for note in split.notes))
-    if recipe.train.eval_pairs is not None:
-        notes.append("train.eval_pairs: evaluation is not counted, and all pairs of a round are counted as trained on")
     training: list[TrainMemory] = []
     n_pass, longest, setting = None, None, asked_checkpointing(recipe)
     for split in all_splits:
@@ -242,36 +236,6 @@ def _remedied(problem: str, keys: Sequence[str]) -> str:
     return f"{problem}: {' '.join(f'--set {key}=FOLDER' for key in dict.fromkeys(keys))}"
 
 
-def strategy_of(recipe: Recipe) -> tuple[Strategy, int]:
-    """How training is spread, and over how many GPUs.
-
-    Raises:
-        RecipeError: the accelerate configuration is not one.
-    """
-    if not recipe.rounds:
-        return "one GPU", 1
-    values = read_accelerate(accelerate_config(recipe.train.accelerate_config))
-    gpus = recipe.train.num_processes or values.num_processes or 1
-    kind = values.distributed_type.upper()
-    if kind == "DEEPSPEED":
-        stage = int((values.deepspeed_config or {}).get("zero_stage", 2))
-        return ("ZeRO-3" if stage == 3 else "ZeRO-2"), gpus
-    return ("FSDP2", gpus) if kind == "FSDP" else ("one GPU", 1) if kind == "NO" else ("DDP", gpus)
-
-
-def largest_pass(recipe: Recipe, train: TrainWork) -> Pass:
-    """The largest pass of training on GPUs."""
-    gpus = strategy_of(recipe)[1]
-    size = accumulation(recipe, gpus) if is_auto(recipe) else int(trainer_options(recipe)[SIZE])
-    if recipe.train.trainer == "pairwise":
-        # the longest prompt twice, for both summaries of a pair
-        return Pass((train.longest + train.answer,) * 2 * size, 2 * size * train.answer)
-    n_answer = train.answer - 1
-    sequences = fill_pass([train.longest + train.candidates * n_answer] * size, recipe.train.max_tokens_per_pass)
-    n_candidates = min(size * train.candidates, max(1, (sum(sequences) - train.longest) // max(1, n_answer)))
-    return Pass(sequences, n_candidates * train.answer, has_masks=recipe.model.has_masks_on_gpu)
-
-
 def _engines(all_splits: Sequence[Split], known: _Known, device: Device) -> list[EngineMemory]:
     engines: dict[tuple[str, int, int], EngineMemory] = {}
     for work in (work for split in all_splits for work in split.work):
@@ -350,28 +314,39 @@ class _Machine:
     def training(
         self, recipe: Recipe, split: Split, sizes: Sizes | None, gpus: int, *, checkpoints: bool
     ) -> StageEstimate:
-        """All rounds of training, each request in pairs."""
+        """All rounds of training, each request in pairs, and what is evaluated meanwhile."""
         train, rounds = split.train, len(split.phases)
         assert train is not None, "a split of rounds"
         known = bool(recipe.trainer.get("precompute_ref_log_probs")) or recipe.train.fairness is not None
-        n, n_answer = train.candidates, train.answer - 1
-        alone = recipe.train.trainer == "pairwise"
-        runs = 2 * train.pairs if alone else 1
-        candidates = [n_answer] if alone else [n_answer] * n
-        times = rounds * train.factor * runs
-        tokens = times * train.epochs * sum(n_prompt + sum(candidates) for n_prompt in train.prompts)
+        often = rhythm(recipe, train.sequences, gpus)
+        n_tokens = partial(_summed, lambda sequence: sequence.length)
+        tokens = rounds * (often.epochs * n_tokens(train.sequences) + often.evaluations * n_tokens(train.held_out))
         make: Callable[..., StageEstimate] = partial(
             StageEstimate, "train", split.name, rounds, recipe.model.name, (), split.n_requests, tokens, 0.0, gpus=gpus
         )
         if sizes is None:
             return make(flops=None, hours=None)
-        count = partial(step_flops, sizes, n_candidates=candidates, n_logits=len(candidates) * train.answer)
-        policy = times * train.epochs * sum(count(n_prompt, reference=0) for n_prompt in train.prompts)
-        reference = times * sum(
-            count(n_prompt, reference=1) - count(n_prompt, reference=0) for n_prompt in train.prompts
-        )
-        flops = policy + reference * (1 if known else train.epochs)
+
+        flops_of = partial(step_flops, sizes)
+
+        def count(sequence: TrainSequence, reference: int) -> float:
+            return flops_of(sequence.prompt, sequence.run, sum(sequence.candidates), reference=reference)
+
+        def forward(sequence: TrainSequence) -> float:
+            return count(sequence, 1) - count(sequence, 0)
+
+        policy = often.epochs * _summed(partial(count, reference=0), train.sequences)
+        evaluated = _summed(forward, train.held_out) if often.evaluations else 0.0
+        # of the reference, each time or beforehand
+        reference = _summed(forward, train.sequences) * (1 if known else often.epochs)
+        reference += evaluated * (1 if known else often.evaluations)
+        flops = rounds * (policy + reference + evaluated * often.evaluations)
         # layers that are run again on the way back take time, and are no operations of the model
-        again = reference * train.epochs if checkpoints else 0.0
+        again = rounds * often.epochs * _summed(forward, train.sequences) if checkpoints else 0.0
         peak = gpus * self.device.peak * self.utilisation
         return make(flops=flops, hours=(flops + again) / peak / 3600)
+
+
+def _summed(quantity: Callable[[TrainSequence], float], sequences: Sequence[TrainSequence]) -> float:
+    """A quantity of all sequences together."""
+    return sum(sequence.count * quantity(sequence) for sequence in sequences)

@@ -20,9 +20,10 @@ from ..judges.shared import SharedModels
 from ..models.hub import first_line
 from ..records import Candidate, Document, DocumentSet, SummaryRequest
 from ..runfolder.phases import Phase
-from ..train.options import trainer_options
+from ..train.stage import pair_file
 from .counting import CHARACTERS, WORD, Counter, TokenCounts, reader
 from .run_size import file_sizes, most_pairs, phases_by_split, spread
+from .train_work import TrainWork, held_out_of_file, work_of_file, work_of_run
 
 # judges that choose what they show their model by models of their own
 CHOOSING = ("extract",)
@@ -39,23 +40,6 @@ class PhaseWork:
     judges: tuple[str, ...] = ()
     # tokens of the longest prompt with its answer
     longest: int = 0
-
-
-@dataclass
-class TrainWork:
-    """What one round trains on."""
-
-    # tokens of each counted request's prompt, and of the longest of all
-    prompts: list[int]
-    longest: int
-    # requests for each counted one
-    factor: float
-    # candidates of a request that are in pairs, and their tokens, at most
-    candidates: int
-    answer: int
-    # at most, of a request
-    pairs: int
-    epochs: float
 
 
 @dataclass
@@ -91,8 +75,15 @@ def splits(recipe: Recipe, assumed: Assumed) -> Iterator[Split]:
 
 
 def _split(name: str, split_phases: list[Phase], assumed: Assumed) -> Split:
-    phase, notes = split_phases[0], []
+    phase, notes = split_phases[0], list[str]()
     generate = phase.recipe.generate
+    if phase.round is not None and not phase.has_candidates:
+        try:
+            n, own = work_of_file(phase.recipe, pair_file(phase))
+            return Split(name, split_phases, n, [], own, {})
+        except EvenhandError as error:
+            taken = "Its pairs are taken to be as many, and as long, as the run's would be"
+            notes.append(f"{name}: {first_line(error).rstrip('.')}. {taken}")
     # what a server takes that is sent messages is its own affair
     room = generate.max_model_len if generate.server is None or generate.reads_model else None
     if room is not None:
@@ -120,11 +111,7 @@ def _split(name: str, split_phases: list[Phase], assumed: Assumed) -> Split:
             "them be; they are left out, and not counted"
         )
     work = []
-    if not phase.has_candidates:
-        notes.append(
-            f"{name}: train.pairs is not read; its pairs are taken to be as many, and as long, as the run's would be"
-        )
-    elif phase.recipe.generate.has_model:
+    if phase.has_candidates and phase.recipe.generate.has_model:
         model = LanguageModel(phase.recipe.model, phase.recipe.generate)
         work.append(PhaseWork("generate", model, counter.tokens.times(factor), longest=counter.longest))
     work += _judging(phase, candidates, factor, notes) if phase.has_candidates else ()
@@ -133,12 +120,10 @@ def _split(name: str, split_phases: list[Phase], assumed: Assumed) -> Split:
         notes.append(f"{name}: no request is left, so there is nothing to train on; raise generate.max_model_len")
     elif phase.round is not None:
         longest = max(requests, key=lambda request: len(text_of(request.prompt)))
-        lengths = [len(counter.read(request.prompt)) for request in counted]
-        lengths = [length for length in lengths if counter.has_room(length, phase.answer_tokens)]
-        n_longest = len(counter.read(longest.prompt))
+        prompts = _prompts(phase, counter, counted), len(counter.read(longest.prompt))
         if room is not None:
-            n_longest = min(n_longest, room - phase.answer_tokens)
-        train = _training(phase, (lengths, n_longest), factor, len(candidates) // max(1, n_made))
+            prompts = prompts[0], min(prompts[1], room - phase.answer_tokens)
+        train = _training(phase, prompts, factor, len(candidates) // max(1, n_made), notes)
     sizes = file_sizes(phase, counted, candidates, train.pairs if train else 0)
     files = {name: factor * size for name, size in sizes.items()}
     return Split(name, split_phases, n, work, train, files, notes)
@@ -250,7 +235,20 @@ def _judging(
         yield PhaseWork("judge", models[key], counter.tokens.times(factor), names, counter.longest)
 
 
-def _training(phase: Phase, prompts: tuple[list[int], int], factor: float, n_candidates: int) -> TrainWork:
-    pairs = most_pairs(phase, n_candidates)
-    epochs = float(trainer_options(phase.recipe)["num_train_epochs"])
-    return TrainWork(*prompts, factor, min(n_candidates, 2 * pairs), phase.answer_tokens, pairs, epochs)
+def _prompts(phase: Phase, counter: Counter, requests: Sequence[SummaryRequest]) -> list[int]:
+    """Tokens of the prompts that leave room for an answer."""
+    lengths = [len(counter.read(request.prompt)) for request in requests]
+    return [length for length in lengths if counter.has_room(length, phase.answer_tokens)]
+
+
+def _training(
+    phase: Phase, prompts: tuple[list[int], int], factor: float, n_candidates: int, notes: list[str]
+) -> TrainWork:
+    """What a round trains on whose pairs the run makes; arguments as of `work_of_run`."""
+    n_pairs = most_pairs(phase, n_candidates)
+    work = work_of_run(phase.recipe, prompts, factor, n_candidates, n_pairs, phase.answer_tokens)
+    try:
+        work.held_out += held_out_of_file(phase.recipe)
+    except EvenhandError as error:
+        notes.append(f"{phase.split}: {first_line(error).rstrip('.')}. Its evaluation is not counted")
+    return work

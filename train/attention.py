@@ -21,7 +21,7 @@ from ..models.rope import global_rope
 from .options import uses_cpu
 from .packed_attention import flex, masked, sdpa
 from .probe import probe
-from .varlen import open_kernel, varlen_attention
+from .varlen import BY_KEY, open_kernel, varlen_attention
 
 # model.attn_implementation -> name under which transformers calls the packed one. Without "flash" or "sdpa" in it, which
 # transformers would take for its own
@@ -46,12 +46,13 @@ class PackingRefusal(NamedTuple):
     has_stock: bool = True
 
 
-def use_packed_attention(model: Any, attention: str | None = None) -> None:
+def use_packed_attention(model: Any, attention: str | None = None, asked_by: str = BY_KEY) -> None:
     """Let a transformers model attend within packed sequences.
 
     Args:
         model: a causal language model, before any adapter wraps it.
         attention: one of `PACKED`, or `AUTO_ATTENTION`; None takes what the model was opened with.
+        asked_by: what names the attention, as an error says it.
 
     Raises:
         RecipeError: its attention, or its architecture, cannot do that; says which can.
@@ -68,9 +69,9 @@ def use_packed_attention(model: Any, attention: str | None = None) -> None:
         return
     function: Any = {"sdpa": sdpa, "flex_attention": flex}.get(attention)
     if attention in VARLEN_ATTENTION:
-        function = partial(varlen_attention, kernel=open_kernel(attention, model.config))
+        function = partial(varlen_attention, kernel=open_kernel(attention, model.config, asked_by))
     if model.device.type == "cpu":
-        refuse_cpu(attention, use_cpu=uses_cpu())
+        refuse_cpu(attention, use_cpu=uses_cpu(), asked_by=asked_by)
     AttentionInterface.register(PACKED[attention], function)
     model.set_attn_implementation(PACKED[attention])
 
@@ -127,20 +128,20 @@ def packing_refusal(model: Any, attention: str) -> PackingRefusal | None:
     return None
 
 
-def refuse_cpu(attention: str, *, use_cpu: bool) -> None:
+def refuse_cpu(attention: str, *, use_cpu: bool, asked_by: str = BY_KEY) -> None:
     """Refuse a kernel that has no backward pass where the training will run.
 
     Args:
         attention: value of `model.attn_implementation`.
         use_cpu: the accelerate configuration keeps the training from a GPU that may be here.
+        asked_by: what names the attention, as an error says it.
 
     Raises:
         RecipeError: that is on the CPU, and the kernel is not sdpa.
     """
     if attention in PACKED and attention != "sdpa" and (use_cpu or not torch.cuda.is_available()):
         raise RecipeError(
-            f"key 'model.attn_implementation': {attention} has no backward pass on the CPU; write sdpa, or, if it "
-            "trains on another machine, look at it there (`evenhand validate --elsewhere` looks at the rest here)"
+            f"{asked_by}: {attention} has no backward pass on the CPU; write sdpa, or train on a machine with a GPU"
         )
 
 

@@ -64,7 +64,7 @@ def settle_attention(model: Any, accelerator: Any) -> dict[str, Any]:
         reason = reasons[0]
         if accelerator.is_main_process:
             log.warning(
-                "model.attn_implementation %s is wrong on %s in %s (%s); training goes on with explicit masks, which are slower",
+                "the attention %s is wrong on %s in %s (%s); training goes on with explicit masks, which are slower",
                 implementation, device.type, str(dtype).removeprefix("torch."), reason,
             )  # fmt: skip
         use_masks(model)

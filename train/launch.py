@@ -138,14 +138,13 @@ def loses_passes(recipe: Recipe) -> bool:
     """Whether a micro-batch of several passes would be refused, as far as the recipe says it; see `options.refuse_passes`.
 
     Raises:
-        RecipeError: the accelerate configuration cannot be started from here, or a key of checkpointing is of a wrong kind.
+        RecipeError: the accelerate configuration cannot be started from here.
     """
     config, setting = accelerate_config(recipe.train.accelerate_config), asked_checkpointing(recipe)
     values, zero3 = read_accelerate(config), is_zero3(config)
     # `auto` runs layers again under ZeRO-3 on GPUs
     on = (zero3 and not values.use_cpu) if setting == AUTO else setting
-    how = recipe.trainer.get("gradient_checkpointing_kwargs")
-    reentrant = zero3 or (isinstance(how, dict) and how.get("use_reentrant"))
+    reentrant = zero3 or (recipe.trainer.get("gradient_checkpointing_kwargs") or {}).get("use_reentrant")
     shared = values.distributed_type.upper() in {"DEEPSPEED", "FSDP"} or n_processes(recipe.train, config) > 1
     return recipe.train.trainer == "shared-prefix" and bool(on and reentrant and shared)
 

@@ -3,7 +3,6 @@
 import logging
 import os
 from collections.abc import Mapping
-from dataclasses import fields
 from pathlib import Path
 from typing import Any, Literal
 
@@ -13,8 +12,6 @@ from ..config.trainer_keys import EFFECTIVE_KEYS, PUBLISHED
 from ..errors import RecipeError
 from ..extras import need
 from ..runfolder.tracking import refuse_absent_trackers
-from ..storage import listed
-from ..text.shown import shortened
 
 log = logging.getLogger(__name__)
 
@@ -73,14 +70,8 @@ def is_auto(recipe: Recipe) -> bool:
 
 
 def asked_checkpointing(recipe: Recipe) -> bool | Literal["auto"]:
-    """What the recipe says of gradient checkpointing; "auto" where it says nothing.
-
-    Raises:
-        RecipeError: it says something else than auto, true or false.
-    """
+    """What the recipe says of gradient checkpointing; "auto" where it says nothing."""
     setting: bool | Literal["auto"] = recipe.trainer.get("gradient_checkpointing", AUTO)
-    if not isinstance(setting, bool) and setting != AUTO:
-        raise RecipeError(f"key 'trainer.gradient_checkpointing': needs auto, true or false, got {shortened(setting)}")
     return setting
 
 
@@ -88,18 +79,9 @@ def accumulation(recipe: Recipe, processes: int) -> int:
     """Micro-batches that a process adds up in a step.
 
     Raises:
-        RecipeError: train.global_batch_size is not a multiple of what all processes take at once, or a count is not a number
-            of at least 1.
+        RecipeError: train.global_batch_size is not a multiple of what all processes take at once.
     """
     options, size = trainer_options(recipe), recipe.train.global_batch_size
-    other = {SIZE: ", or auto"} if recipe.train.trainer == "shared-prefix" else {}
-    wrong = [
-        f"key 'trainer.{key}': needs a whole number of at least 1{other.get(key, '')}, got {shortened(options[key])}"
-        for key in (SIZE, "per_device_eval_batch_size", "gradient_accumulation_steps")
-        if key in options and (not isinstance(options[key], int) or isinstance(options[key], bool) or options[key] < 1)
-    ]
-    if wrong:
-        raise RecipeError(listed(wrong))
     if size is None:
         return int(options["gradient_accumulation_steps"])
     at_once = options[SIZE] * processes
@@ -206,7 +188,7 @@ def trainer_config(recipe: Recipe, round_name: str, seed: int, checkpoints: Path
     """The trl.DPOConfig that the recipe describes, on whatever machine.
 
     Raises:
-        RecipeError: a value is of a wrong kind, TRL refuses one, or Liger's kernels have no GPU.
+        RecipeError: TRL refuses a value, or Liger's kernels have no GPU.
         MissingExtra: `use_liger_kernel` needs liger_kernel, or `report_to` a tracker, which is not installed.
     """
     trl = need("trl", "training")
@@ -234,20 +216,6 @@ def trainer_config(recipe: Recipe, round_name: str, seed: int, checkpoints: Path
         "project": recipe.name,
         "run_name": f"{recipe.name}-{round_name}-train",
     }
-    # DPOConfig takes a text for a number without a word, and fails an hour later
-    numbers = (int, float, bool, int | None, float | None, bool | None)
-    wrong = [
-        f"key 'trainer.{field.name}': needs a number, or true or false, got {options[field.name]!r}"
-        for field in fields(trl.DPOConfig)
-        if field.type in numbers and isinstance(options.get(field.name), str)
-    ]
-    wrong += [
-        f"key 'trainer.{field.name}': needs a text, got {options[field.name]!r}"
-        for field in fields(trl.DPOConfig)
-        if field.type in (str, str | None) and isinstance(options.get(field.name), int | float)
-    ]
-    if wrong:
-        raise RecipeError(listed(wrong))
     if options.get("use_liger_kernel"):
         refuse_liger("key 'trainer.use_liger_kernel'", use_cpu=use_cpu)
     # an accelerate configuration that asks for bf16 would win over a float32 recipe

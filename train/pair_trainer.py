@@ -17,6 +17,7 @@ from torch.utils.data import Sampler
 from trl.trainer.dpo_trainer import DataCollatorForPreference
 
 from ..config import AUTO_ATTENTION
+from ..config.trainer_values import CHOICES, wrong_values
 from ..errors import DataError, EvenhandError, ModelError, RecipeError
 from ..extras import need
 from ..models.small_copy import undisturbed
@@ -45,6 +46,9 @@ REFUSED_ARGUMENTS: dict[str, tuple[tuple[Any, ...], str]] = {
         (False, None, "no"), "it would count other tokens than those that run, which num_tokens counts; leave it out",
     ),
 }  # fmt: skip
+
+# arguments whose words are those of any version of TRL, or that it has made something else of
+CHECKED_BY_TRL = {*CHOICES, "accelerator_config"}
 
 
 class SharedPrefixDPOTrainer(Packed, DPOTrainer):  # type: ignore[misc]
@@ -99,10 +103,11 @@ class SharedPrefixDPOTrainer(Packed, DPOTrainer):  # type: ignore[misc]
                 switch_by_flag(plain)
             usual = base.config._attn_implementation
             attention = fastest(base) if self._attention == AUTO_ATTENTION else self._attention or usual
+            asked_by = "attention" if self._attention else f"attn_implementation of the {name}"
             if refusal := packing_refusal(base, attention):
-                place = name if refusal.key == "model.name" else "attention"
+                place = name if refusal.key == "model.name" else asked_by
                 raise ModelError(f"{NAME}: {place}: {refusal.reason}" + "; or use trl.DPOTrainer" * refusal.has_stock)
-            use_packed_attention(base, attention)
+            use_packed_attention(base, attention, f"{NAME}: {asked_by}")
             self._add_packed_forward(base)
             self._attentions.append((base.config, base.config._attn_implementation))
             base.config._attn_implementation = usual
@@ -200,6 +205,10 @@ def _refuse(values: dict[str, Any], *, group_by_prompt: bool) -> None:
         for name, (idle, why) in REFUSED_ARGUMENTS.items()
         if getattr(arguments, name, None) not in idle
     ]
+    numbers = {
+        name: value for name, value in (vars(arguments) if arguments else {}).items() if name not in CHECKED_BY_TRL
+    }
+    wrong += [f"{name} of DPOConfig: {mistake}" for name, mistake in wrong_values(numbers)]
     collator, adapter = values.get("data_collator"), values.get("peft_config")
     adapters = [adapter] if adapter else list(getattr(values["model"], "peft_config", {}).values())
     if any(getattr(config, "is_prompt_learning", False) for config in adapters):
@@ -208,6 +217,11 @@ def _refuse(values: dict[str, Any], *, group_by_prompt: bool) -> None:
         wrong.append(f"data_collator: pairs are packed, and {type(collator).__name__} would not; leave it out")
     if values.get("compute_metrics") is not None:
         wrong.append("compute_metrics: packed sequences make no logits; leave it out, TRL's own metrics are there")
+    if arguments is not None and arguments.n_gpu > 1:
+        wrong.append(
+            f"{arguments.n_gpu} GPUs are visible to one process, which packed sequences are not split over; start one process a "
+            "GPU with accelerate launch, or show it one GPU with CUDA_VISIBLE_DEVICES=0"
+        )
     parallelism = getattr(arguments, "parallelism_config", None)
     if any(getattr(parallelism, f"{kind}_size", 1) > 1 for kind in ("cp", "sp", "tp")):
         wrong.append("parallelism_config of DPOConfig: a packed sequence is not split over devices; leave it out")

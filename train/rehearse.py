@@ -118,10 +118,6 @@ def _refuse_options(recipe: Recipe) -> None:
     """Refuse options that TRL does not take, and an optimiser whose library is not here."""
     with tempfile.TemporaryDirectory() as folder:
         options = trainer_config(recipe, round_name(0), 0, Path(folder))
-    if options.max_steps <= 0 and options.num_train_epochs <= 0:
-        raise RecipeError(
-            f"key 'trainer.num_train_epochs': {options.num_train_epochs:g} epochs train nothing; write a number above 0"
-        )
     if options.optim.value in ("adamw_torch", "adamw_torch_fused"):
         return
     transformers = need("transformers", "training")

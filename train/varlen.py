@@ -29,6 +29,8 @@ LIBRARIES = {
     ),
     "torch_varlen": ("torch.nn.attention.varlen", "varlen_attn", "pip install 'torch>=2.11'"),
 }
+# what names an attention, as an error says it, where a recipe does
+BY_KEY = "key 'model.attn_implementation'"
 # head sizes that the kernels take
 MOST_HEAD_SIZE, HEAD_SIZE_MULTIPLE = 256, 8
 
@@ -47,18 +49,19 @@ class Cuts(NamedTuple):
     longest: tuple[int, int]
 
 
-def open_kernel(attention: str, config: Any) -> Kernel:
+def open_kernel(attention: str, config: Any, asked_by: str = BY_KEY) -> Kernel:
     """The kernel of a value of `model.attn_implementation`.
 
     Args:
         attention: one of `LIBRARIES`.
         config: of the model.
+        asked_by: what names the attention, as an error says it.
 
     Raises:
         RecipeError: it is not installed, or cannot do what the model's attention needs.
     """
     module, name, remedy = LIBRARIES[attention]
-    where = f"key 'model.attn_implementation': {attention}"
+    where = f"{asked_by}: {attention}"
     try:
         function = getattr(importlib.import_module(module), name)
     except (ImportError, AttributeError) as error:

@@ -409,9 +409,23 @@ def test_a_key_with_effect_is_taken(recipe, overrides):
     load_recipe(recipe, [f"trainer.{override}" for override in overrides])
 
 
-@pytest.mark.parametrize("key", ["torch_compile", "neftune_noise_alpha", "router_aux_loss_coef"])
-def test_stock_trl_has_what_packed_sequences_cannot_have(recipe, key):
-    load_recipe(recipe, [f"trainer.{key}=1", "train.trainer=pairwise"])
+@pytest.mark.parametrize("override", ["torch_compile=true", "neftune_noise_alpha=1", "router_aux_loss_coef=1"])
+def test_stock_trl_has_what_packed_sequences_cannot_have(recipe, override):
+    load_recipe(recipe, [f"trainer.{override}", "train.trainer=pairwise"])
+
+
+def test_wrong_values_of_the_trainer_are_told_together_with_their_places(recipe):
+    recipe.write_text(
+        recipe.read_text() + "trainer:\n  beta: -1\n  save_strategy: no\n  max_steps: null\n  optim: adam\n"
+    )
+    said = refusal(recipe, "trainer.learning_rate=fast")
+    assert "recipe.yaml:" in said and "key 'trainer.beta' is wrong: needs a number above 0, got -1" in said
+    assert "--set 'trainer.learning_rate=fast': key 'trainer.learning_rate' is wrong: needs a number" in said
+    assert "key 'trainer.optim' is wrong: 'adam' is none of adamw_torch," in said
+    assert len(said.splitlines()) == 3
+    assert load_recipe(recipe, ["trainer.beta=1", "trainer.optim=sgd"]).trainer == {
+        "beta": 1, "save_strategy": "no", "optim": "sgd",
+    }  # fmt: skip
 
 
 def test_checking_a_recipe_loads_no_model_library(recipe):

@@ -38,12 +38,6 @@ def test_the_losses_are_those_of_the_installed_trl():
         ),
         (0.1, {"eval_strategy": "steps", "eval_steps": 5, "save_steps": 10}, None),
         (0.1, {"eval_strategy": "steps", "load_best_model_at_end": True}, None),
-        (0.1, {"eval_strategy": "steps", "eval_steps": 0}, "trainer.eval_steps 0 says when it is evaluated"),
-        (0.1, {"eval_strategy": "steps", "eval_steps": -1}, "trainer.eval_steps -1 says when it is evaluated"),
-        (0.1, {"eval_strategy": "steps", "save_steps": 0}, "a share of all of them (0.1), or eval_steps."),
-        (0.1, {"eval_strategy": "steps", "save_steps": None}, "trainer.save_steps None says when it is evaluated"),
-        (0.1, {"eval_strategy": "steps", "save_steps": 0, "eval_steps": 0.1}, None),
-        (0.1, {"eval_strategy": "epoch", "save_steps": 0}, None),
         (None, {}, None),
     ],
 )

@@ -10,8 +10,9 @@ from evenhand.benchmarks.size import document_sets, recipe_in
 from evenhand.config import Recipe
 from evenhand.errors import RecipeError
 from evenhand.estimate.counting import Counter, TokenCounts, by_rule_of_thumb, reader
-from evenhand.estimate.recipe import _all_files, largest_pass
+from evenhand.estimate.recipe import _all_files
 from evenhand.estimate.run_size import USUAL_TOKENS, run_size
+from evenhand.estimate.train_work import largest_pass, work_of_run
 from evenhand.estimate.work import Assumed, splits
 from evenhand.generate.backend import Ask
 from evenhand.generate.stage import generate, phase_requests
@@ -244,7 +245,6 @@ def test_tokens_add_up():
     ],
 )
 def test_the_largest_pass_by_hand(tiny_model, tmp_path, train, expected):
-    from evenhand.estimate.work import TrainWork
-
     made = recipe(tiny_model, tmp_path / "run", train=train, trainer={"per_device_train_batch_size": 2})
-    assert largest_pass(made, TrainWork([80, 100], 100, 1.0, 9, 4, 36, 1.0)) == Pass(*expected)
+    work = work_of_run(made, ([80, 100], 100), 1.0, 9, 36, 4)
+    assert largest_pass(made, work) == Pass(*expected)

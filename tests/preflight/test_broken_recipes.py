@@ -611,36 +611,16 @@ def broken(trained, **sections):
     return found[0]
 
 
-def test_an_optimizer_that_nobody_has(trained):
-    assert broken(trained, trainer={"optim": "adamw_torsh"}).startswith(
-        "section 'trainer': TRL refuses it: adamw_torsh"
-    )
-
-
 def test_an_optimiser_whose_library_is_missing_is_refused(trained):
     assert broken(trained, trainer={"optim": "galore_adamw"}).startswith(
         "key 'trainer.optim': galore_adamw cannot be had here: You need to install `galore_torch`"
     )
 
 
-def test_a_schedule_that_nobody_has(trained):
-    assert "section 'trainer': TRL refuses it: cosin " in broken(trained, trainer={"lr_scheduler_type": "cosin"})
-
-
 def test_a_loss_that_nobody_has(trained):
     trained["trainer"] = {"loss_type": "sigmoidal"}
     with pytest.raises(ValueError, match=r"TRL has no loss 'sigmoidal'; did you mean 'sigmoid'\?"):
         Recipe.model_validate(trained)
-
-
-def test_a_learning_rate_that_is_a_text(trained):
-    assert "key 'trainer.learning_rate': needs a number" in broken(trained, trainer={"learning_rate": "5e-6 "})
-
-
-def test_a_metric_that_is_no_text(trained):
-    trained["train"] |= {"eval_pairs": 0.5}
-    said = "key 'trainer.metric_for_best_model': needs a text, got 5"
-    assert broken(trained, trainer={**EVALUATED, "metric_for_best_model": 5}) == said
 
 
 EVALUATED = {"eval_strategy": "epoch", "save_strategy": "epoch", "load_best_model_at_end": True}
@@ -650,13 +630,7 @@ EVALUATED = {"eval_strategy": "epoch", "save_strategy": "epoch", "load_best_mode
 @pytest.mark.parametrize(
     ("keys", "said"),
     [
-        ({"learning_rate": -1.0}, "Invalid learning rate: -1"),
-        ({"adam_beta1": 5.0}, "Invalid beta parameter"),
-        ({"dataloader_num_workers": -2}, "num_workers option should be non-negative"),
         ({"lr_scheduler_kwargs": {"foo": 1}}, "unexpected keyword argument 'foo'"),
-        ({"f_divergence_type": "foo"}, "Unknown f_divergence_type: foo"),
-        ({"log_level": "loud"}, "KeyError: 'loud'"),
-        ({"beta": 0.0}, "the first loss is"),
         ({**EVALUATED, "metric_for_best_model": "eval_los"}, "eval_los"),
     ],
 )
@@ -711,15 +685,6 @@ def test_sound_trainings_are_not_refused_by_their_first_step(trained, sections):
     for section, keys in sections.items():
         trained[section] = trained.get(section, {}) | keys
     assert rehearse(Recipe.model_validate(trained)) == []
-
-
-def test_no_request_at_a_time(trained):
-    said = "key 'trainer.per_device_train_batch_size': needs a whole number of at least 1, or auto, got 0"
-    assert broken(trained, trainer={"per_device_train_batch_size": 0}) == said
-
-
-def test_no_epochs(trained):
-    assert "key 'trainer.num_train_epochs': 0 epochs train nothing" in broken(trained, trainer={"num_train_epochs": 0})
 
 
 def test_layers_that_the_model_does_not_have(trained):
@@ -872,7 +837,7 @@ def test_an_adapter_of_another_shape(trained, tmp_path):
 
 @pytest.mark.usefixtures("quick_python")
 def test_all_of_them_are_told_together_and_validate_ends_with_2(trained, tmp_path):
-    trained["trainer"] = {"optim": "adamw_torsh"}
+    trained["trainer"] = {"optim": "galore_adamw"}
     trained["judges"]["fit"]["against"] = "key_points"
     path = tmp_path / "recipe.yaml"
     path.write_text(yaml.safe_dump(trained))
@@ -882,7 +847,7 @@ def test_all_of_them_are_told_together_and_validate_ends_with_2(trained, tmp_pat
     )  # fmt: skip
     assert done.returncode == 2, done.stderr
     assert "no key points listed" in done.stderr
-    assert "adamw_torsh" in done.stderr
+    assert "galore_adamw cannot be had here" in done.stderr
     assert "Traceback" not in done.stderr
     assert not (tmp_path / "run").exists()
 

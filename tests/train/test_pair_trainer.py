@@ -164,6 +164,24 @@ def test_streamed_rows_train_and_are_evaluated(tiny_model: Path, tmp_path: Path)
     assert streamed.evaluate()["eval_loss"] == whole.evaluate()["eval_loss"]
 
 
+def test_predictions_are_numbers_and_no_logits_and_a_streamed_rest_counts_as_in_trl(
+    tiny_model: Path, tmp_path: Path
+) -> None:
+    held_out = datasets.Dataset.from_list(trl_script.make_pairs("turns explicit", 3))
+    # ten pairs, the last two of which are a batch
+    streamed = {"eval_dataset": held_out.to_iterable_dataset(), "per_device_eval_batch_size": 4}
+    losses_by_kind = []
+    for trainer_class in KINDS.values():
+        trainer = trl_script.open_trainer(trainer_class, tiny_model, tmp_path, prediction_loss_only=True, **streamed)
+        losses_by_kind.append(
+            [trainer.evaluate()["eval_loss"], trainer.predict(trainer.eval_dataset).metrics["test_loss"]]
+        )
+    assert losses_by_kind[1] == pytest.approx(losses_by_kind[0], abs=1e-4)
+    trainer.args.prediction_loss_only = False
+    with pytest.raises(RecipeError, match="make no logits; write prediction_loss_only=True in DPOConfig"):
+        trainer.predict(trainer.eval_dataset)
+
+
 def test_turns_that_call_tools_have_no_content(tiny_model: Path, tmp_path: Path) -> None:
     call = {"role": "assistant", "tool_calls": [{"type": "function", "function": {"name": "f", "arguments": {"a": 1}}}]}
     pairs = trl_script.make_pairs("turns explicit")
@@ -178,8 +196,13 @@ def test_turns_that_call_tools_have_no_content(tiny_model: Path, tmp_path: Path)
 
 def test_attention_is_chosen_by_itself_where_that_is_asked_for(tiny_model: Path, tmp_path: Path) -> None:
     eager = {"model_init_kwargs": {"dtype": "float32", "attn_implementation": "eager"}, "max_steps": 1}
-    with pytest.raises(EvenhandError, match="attention: 'eager' cannot keep"):
+    with pytest.raises(EvenhandError, match="Trainer: attn_implementation of the model: 'eager' cannot keep"):
         trl_script.open_trainer(SharedPrefixDPOTrainer, tiny_model, tmp_path, **eager)
+    for kernel in ("flex_attention", "torch_varlen"):
+        with pytest.raises(
+            EvenhandError, match=f"^SharedPrefixDPOTrainer: attention: {kernel} has no backward pass on the CPU"
+        ):
+            trl_script.open_trainer(SharedPrefixDPOTrainer, tiny_model, tmp_path, **eager, attention=kernel)
     trainers = [
         trl_script.open_trainer(trainer_class, tiny_model, tmp_path, **eager, **choice)
         for trainer_class, choice in ((trl.DPOTrainer, {}), (SharedPrefixDPOTrainer, {"attention": "auto"}))
@@ -282,6 +305,10 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
         "model: copied layers have a configuration of their own(.|\n)*or use trl.DPOTrainer",
     ),
     "order": ({"group_by_prompt": True, "train_sampling_strategy": "sequential"}, "leave one of the two out"),
+    "values": (
+        {"learning_rate": "fast", "save_steps": -1, "beta": 0.0},
+        "learning_rate of DPOConfig: needs a number(.|\n)*save_steps of DPOConfig(.|\n)*beta of DPOConfig: needs a number",
+    ),
     "three": (
         {"padding_free": True, "torch_compile": True, "use_liger_kernel": True},
         "padding_free(.|\n)*torch_compile(.|\n)*liger(.|\n)*Or use trl.DPOTrainer",
@@ -305,6 +332,11 @@ def test_further_arguments_that_cannot_be_had_are_refused(
         launched.setenv("PARALLELISM_CONFIG_CP_SIZE", "2")
         with pytest.raises(RecipeError, match="accelerate launch`: PARALLELISM_CONFIG_CP_SIZE 2: no sequence is split"):
             SharedPrefixDPOTrainer(str(tiny_model), train_dataset=rows)
+    spread = trl.DPOConfig(str(tmp_path), use_cpu=True, bf16=False)
+    # as on a machine with two
+    spread._n_gpu = 2
+    with pytest.raises(RecipeError, match=r"2 GPUs are visible to one process.*; start one process a GPU"):
+        SharedPrefixDPOTrainer(str(tiny_model), args=spread, train_dataset=rows)
     with pytest.raises(RecipeError, match="compute_metrics: packed sequences make no logits"):
         SharedPrefixDPOTrainer(str(tiny_model), train_dataset=rows, compute_metrics=len)
     with pytest.raises(RecipeError, match="data_collator: pairs are packed, and DefaultDataCollator would not"):
