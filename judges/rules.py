@@ -42,7 +42,7 @@ class CountJudge(ScoringJudge):
 
 def open_length(name: str, options: RuleJudge, models: SharedModels) -> Judge:
     """The judge that counts words; the baseline that no metric should lose against."""
-    return CountJudge(name, judge_signature("words", "length", v=2), math.inf, length)
+    return CountJudge(name, judge_signature("words", "length", v=3), math.inf, length)
 
 
 def open_contract(name: str, options: RuleJudge, models: SharedModels) -> Judge:
