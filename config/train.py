@@ -15,7 +15,7 @@ from ..text.shown import shortened
 from .model import AUTO_ATTENTION, TORCH_VARLEN, ModelSection
 from .reward import PairsSection
 from .section import Section, refuse_without_effect
-from .trainer_keys import BOUND_KEYS, IDLE_KEYS, OWNED_TRAINER_KEYS, RENAMED_TRAINER_KEYS, TRACKERS
+from .trainer_keys import BOUND_KEYS, IDLE_KEYS, OWNED_TRAINER_KEYS, POSITIVE_KEYS, RENAMED_TRAINER_KEYS, TRACKERS
 
 # largest rank of an adapter that vLLM serves; larger ones have to be merged
 MOST_SERVED_RANK = 512
@@ -321,6 +321,10 @@ def _idle(trainer: Mapping[str, Any]) -> Iterator[str]:
     for key, (value, harm) in BOUND_KEYS.items():
         if trainer.get(key) == value:
             yield f"trainer.{key} {shortened(value)} {harm}."
+    for key, harm in POSITIVE_KEYS.items():
+        value = trainer.get(key)
+        if isinstance(value, int | float) and value <= 0:
+            yield f"trainer.{key} {shortened(value)} {harm}: write a number above 0."
     for key, (switch, default, without, remedy) in DEPENDENT_KEYS.items():
         if key == "metric_for_best_model" and trainer.get("lr_scheduler_type") in OF_METRIC:
             continue

@@ -86,6 +86,12 @@ BOUND_KEYS: dict[str, tuple[Any, str]] = {
     ),
 }  # fmt: skip
 
+# keys of which TRL takes any number -> what one of 0 or less would do
+POSITIVE_KEYS: dict[str, str] = {
+    "learning_rate": "would train nothing, or away from the chosen summaries",
+    "beta": "would learn nothing, or the rejected summaries",
+}
+
 # keys of older recipes that TRL 1.16 and transformers 5 refuse -> what to write instead
 RENAMED_TRAINER_KEYS: dict[str, str] = {
     "torch_dtype": "write dtype in the 'model' section",

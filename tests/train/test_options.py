@@ -94,7 +94,7 @@ def test_experts_are_trained_without_a_loss_that_other_tokens_would_change(
 
 
 @pytest.mark.usefixtures("fresh_accelerate")
-@pytest.mark.parametrize("wrong", [{"save_strategy": "sometimes"}, {"optim": "best"}])
+@pytest.mark.parametrize("wrong", [{"save_strategy": "sometimes"}, {"optim": "best"}, {"accelerator_config": "x"}])
 def test_value_that_trl_refuses_is_a_recipe_error(open_round: OpenRound, tmp_path: Path, wrong: dict[str, Any]) -> None:
     pytest.importorskip("trl")
     with pytest.raises(RecipeError, match="section 'trainer': "):
