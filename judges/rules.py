@@ -47,7 +47,7 @@ def open_length(name: str, options: RuleJudge, models: SharedModels) -> Judge:
 
 def open_contract(name: str, options: RuleJudge, models: SharedModels) -> Judge:
     """The judge that gives 1 for a kept output contract, else 0."""
-    return CountJudge(name, judge_signature("contract", "contract", v=5), 1.0, keeps_contract)
+    return CountJudge(name, judge_signature("contract", "contract", v=6), 1.0, keeps_contract)
 
 
 LENGTH, CONTRACT = Kind(open_length, RuleJudge), Kind(open_contract, RuleJudge)
