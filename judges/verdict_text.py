@@ -137,7 +137,7 @@ def _value(text: str, high: float) -> float | None:
     labelled = [match for match in LABELLED.finditer(text) if _is_grade(match)] or list(LINE_OF_GRADE.finditer(text))
     if labelled:
         is_several = any(SEVERAL.match(text, match.end()) for match in labelled)
-        return None if is_several else _only([match.group("value", "scale") for match in labelled], high)
+        return None if is_several else _only([(match["value"], match["scale"]) for match in labelled], high)
     fractions = FRACTION.findall(text)
     if fractions and (len({_read(x) for x, _ in fractions}) == 1 or _other_scale(fractions, high)):
         counts = COUNTING_FRACTION.search(text) and not GIVEN_FRACTION.search(text)
