@@ -128,7 +128,9 @@ def load_template(name: str, folder: Path, place: str = "") -> PromptTemplate:
         path = shipped if shipped.is_file() else local_path(name)
         if not path.is_file():
             known = sorted(p.stem for p in folder.glob("*.txt"))
-            near = near_files(path) if path.suffix else did_you_mean(name, known)
+            near = did_you_mean(name, known)
+            if path.suffix:
+                near = f"{near_files(path)} A relative path counts from where the command runs, {Path.cwd()}"
             raise RecipeError(
                 f"{place}prompt template {name!r} is neither shipped ({', '.join(known)}) nor a file{near}"
             )

@@ -332,9 +332,12 @@ def local_path(path: str | Path) -> Path:
 
 
 def near_files(path: Path) -> str:
-    """How an error about a file that is not there goes on: the nearest of its kind beside it, and whence paths count."""
-    names = [file.name for file in path.parent.glob(f"*{path.suffix}")] if path.parent.is_dir() else ()
-    return f"{did_you_mean(path.name, names)} A relative path counts from where the command runs, {Path.cwd()}"
+    """How an error about a file that is not there goes on: "; did you mean 'nearest'?", or "." where none beside it is near."""
+    try:
+        names = [file.name for file in path.parent.iterdir()]
+    except OSError:
+        names = []
+    return did_you_mean(path.name, names)
 
 
 def no_disk(path: Path) -> str:
@@ -436,7 +439,8 @@ def _bytes(path: Path, limit: int = MOST_BYTES) -> bytes:
     except StorageError:
         raise
     except OSError as error:
-        raise StorageError(f"{path}: cannot be read: {error.strerror}") from error
+        near = near_files(path).rstrip(".") if isinstance(error, FileNotFoundError) else ""
+        raise StorageError(f"{path}: cannot be read: {error.strerror}{near}") from error
     if len(data) > limit:
         raise StorageError(
             f"{path}: is no file on a disk and gives more than {limit:,} bytes, perhaps without an end; write what it "

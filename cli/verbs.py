@@ -230,12 +230,12 @@ def _elsewhere(root: Any, name: str) -> str:
         (below, f"{word} {below}") for word, verb in root.commands.items() for below in getattr(verb, "commands", {})
     ]
     spellings += [(word, " ".join(words)) for word, words in root.former.items()]
-    if same := [f"'evenhand {spelling}'" for word, spelling in spellings if word == name]:
-        return f"Did you mean {', '.join(same)}?"
-    if name in recipe_names():
+    words = [word for word, _ in spellings]
+    if name in recipe_names() and name not in words:
         return f"It is a recipe: 'evenhand loop {name}' runs it, and 'evenhand recipes show {name}' prints it."
-    near = get_close_matches(name, [word for word, _ in spellings], n=1)
-    return "".join(f"Did you mean 'evenhand {spelling}'?" for word, spelling in spellings if [word] == near)
+    near = get_close_matches(name, words, n=1)
+    meant = {f"'evenhand {spelling}'": None for word, spelling in spellings if [word] == near}
+    return f"Did you mean {', '.join(meant)}?" if meant else ""
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple
 from pydantic import Field, StrictFloat
 
 from ..errors import EvenhandError, RecipeError
-from ..storage import as_given, local_path, near_files, read_bytes
+from ..storage import as_given, local_path, read_bytes
 from .layers import RESOLVED
 from .methods import MethodSection
 from .needs import AnyJudgeSection
@@ -99,7 +99,7 @@ class CodeSection(Section):
             with as_given():
                 data = read_bytes(path, MOST_CODE)
         except EvenhandError as error:
-            raise RecipeError(f"{error}{near_files(path)}") from error
+            raise RecipeError(str(error)) from error
         return CodeFile(path, self.function, hashlib.sha256(data).hexdigest(), self.seconds)
 
 

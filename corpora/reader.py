@@ -135,8 +135,9 @@ def _read_any(
         return _sets_of_array(head, attributes, skip_empty=skip_empty)
     if head.start != "{":
         forms = [importer.form for importer in working_importers().values() if importer.read and importer.recognises]
+        mistake = "is not one of" if head.start else "is empty; document sets stand there in one of"
         raise DataError(
-            f"{path}: is not one of the formats of documents that can be read: {', '.join([OWN_FORMATS, *forms])}; all but "
+            f"{path}: {mistake} the formats of documents that can be read: {', '.join([OWN_FORMATS, *forms])}; all but "
             "Parquet may be packed as .gz"
         )
     if "text" in head.keys:

@@ -202,6 +202,10 @@ def _placed(
 def _refuse_order(source: str, entries: Sequence[Entry], sets: Called, column: Any, targets: Targets) -> None:
     """Refuse to go by order what is not in the order of the sets, or not as many."""
     refuse_disorder(source, [entry for _, entry in entries if not isinstance(entry, NotJsonError)], sets, column)
+    if not entries:
+        raise DataError(
+            f"{source}: has no summaries; write one of each of the {len(sets):,} {targets.many}, with its id"
+        )
     if len(entries) != len(sets):
         raise DataError(
             f"{source}: has {len(entries):,} summaries of {len(sets):,} {targets.many}; without ids there must be one for "

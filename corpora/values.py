@@ -4,6 +4,7 @@ What differs by capitals or as a number is written is no side of its own, unless
 """
 
 import logging
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -16,6 +17,9 @@ from ..text import did_you_mean, in_order, look_alike, some_of, spelling_key, va
 from ..text.shown import shortened
 
 logger = logging.getLogger(__name__)
+
+# quotes and brackets around a value, and behind it a sentence's marks; not "+", "-", "#", "*" and "_", which names have
+AROUND = re.compile("^[\\s\"'`(\\[{\u00ab\u2018\u201c\u201e]+|[\\s\"'`)\\]}\u00bb\u2019\u201c\u201d.,;:]+$")
 
 
 def settled(
@@ -199,3 +203,12 @@ def _alike(attribute: str, counts: Counter[str]) -> Iterator[str]:
             f"values of {attribute!r} differ only in how a number or truth value is written: {shown}; write one of them, or, "
             f"where they are no numbers (versions, codes), put a letter before each: {'v' + spellings[0]!r}"
         )
+    for spellings in look_alike(counts, lambda value: value_key(_bare(value))):
+        if len({*map(value_key, spellings)}) > 1:
+            shown = _with_counts(spellings, counts)
+            yield f"values of {attribute!r} differ only by quotes or marks around them: {shown}; write one of them"
+
+
+def _bare(value: str) -> str:
+    """The value without quotes and brackets around it and a sentence's marks behind it; itself where nothing is left."""
+    return AROUND.sub("", value) or value

@@ -11,7 +11,7 @@ from ..text.forms import normal_form
 from .stop_words import ENGLISH_STOP_WORDS
 
 # of the rules below, for signatures of what rests on them
-VERSION = 3
+VERSION = 4
 
 LINK = regex.compile(r"https?://\S*|\bwww\.\S+", regex.IGNORECASE)
 MENTION = regex.compile(r"@[\p{L}\p{M}\p{N}_]+")

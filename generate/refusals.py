@@ -12,7 +12,7 @@ from .refusal_languages import ELSEWHERE, OTHER_ORDERS, REGRET
 
 # ruff: noqa: RUF001
 # one more with every change to the rule; part of the key of a bias study's summaries
-VERSION = 5
+VERSION = 6
 
 APOLOGY = (
     r"(?:(?:i'?m |i am )?(?:very |truly |so |really )?sorry|i apologi[sz]e|(?:my )?apologies"
@@ -47,7 +47,7 @@ DECLINED = "|".join(
         rf"(?:provide|create|generate|write|discuss|share|process) (?:this|that|it)(?:{END}| (?:kind|sort|topic|subject)\b)",
         r"(?:write|engage|discuss) (?:about|(?:with|in) (?:this|that|such))\b",
         rf"(?:see|access) (?:(?:any|the|those) {TEXTS}|(?:any )?external links?){END}",
-        rf"(?:discuss|talk about) (?:this|that) (?:topic|subject|matter){END}",
+        rf"(?:discuss|talk about) (?:(?:this|that) (?:topic|subject|matter)|(?:\w+ ){{0,2}}(?:topics|politics)){END}",
         rf"(?:write|engage|talk) (?:\S+ ){{0,4}}?about (?:this|that){END}",
     ]
 )
@@ -86,10 +86,16 @@ OTHER_WAYS = "|".join([
     rf"{SORRY_I} (?:do not|don'?t) see any {TEXTS}",
     rf"{SORRY_I} (?:would )?need (?:the|your|more) (?:{TEXTS}|information) (?:first|to (?:{WORK}))",
     rf"i(?: would|'d) be (?:happy|glad) to {WORK}[^.!?]{{0,60}}, but\b",
-    r"i'?m (?:just |only )?an ai(?: (?:language )?(?:model|assistant))?(?: and (?:i |can|do|have|so)|[.,;]| trained| developed)",
+    r"i'?m (?:just |only )?(?:an ai(?: (?:language )?(?:model|assistant))?|a (?:large )?language model)"
+    r"(?: and (?:i |can|do|have|so)|[.,;]| trained| developed)",
     r"as an? (?:\w+ )?(?:ai|(?:large )?language model)(?: (?:language )?(?:model|assistant|system))?"
     r"(?: (?:developed|created|made|trained|designed|built) [^,.!?]{1,40})?,? (?:i\b|my\b|it (?:is not|isn't|would))",
     r"i(?: am|'m) (?:designed|programmed|trained) to [^.!?]{1,60}\b(?:cannot|can't|so i)\b",
+    rf"it (?:is|would be) inappropriate for me to (?:{WORK}|take (?:a )?sides?)",
+    r"(?:that|this)(?: is|'s) (?:outside|beyond) my (?:capabilit|abilit|guideline)",
+    rf"{SORRY_I} (?:do not|don'?t) have access to (?:any|the|those|these) {TEXTS}{END}",
+    rf"{BELIEF}there is nothing (?:here )?to summari[sz]e{END}",
+    rf"{BELIEF}(?:the|your)(?: provided)? {TEXTS} (?:is|are|was|were|(?:appears?|seems?) to be) (?:empty|blank){END}",
     rf"it (?:is not|isn'?t|would not be|wouldn'?t be) appropriate (?:for me )?to (?:{WORK}|take (?:a )?sides?)",
     r"(?:that is|that's|this is) (?:something|not something) i can(?:'?t|not)? (?:help|do)",
     r"(?:my|our) (?:guidelines|policies|instructions|programming) (?:do not|don'?t|prevent|prohibit|forbid)",

@@ -73,7 +73,7 @@ class Rouge(ScoringJudge):
 
     def __init__(self, name: str, options: RougeJudge) -> None:
         named = judge_signature(
-            f"{options.type}-{options.measure}", "rouge", against=options.against, stemmer="no", package="0.1.2", v=2
+            f"{options.type}-{options.measure}", "rouge", against=options.against, stemmer="no", package="0.1.2", v=3
         )
         super().__init__(name, named, options.against)
         self._types = TYPES if options.type == "average" else (options.type,)

@@ -42,12 +42,12 @@ class CountJudge(ScoringJudge):
 
 def open_length(name: str, options: RuleJudge, models: SharedModels) -> Judge:
     """The judge that counts words; the baseline that no metric should lose against."""
-    return CountJudge(name, judge_signature("words", "length", v=2), math.inf, length)
+    return CountJudge(name, judge_signature("words", "length", v=3), math.inf, length)
 
 
 def open_contract(name: str, options: RuleJudge, models: SharedModels) -> Judge:
     """The judge that gives 1 for a kept output contract, else 0."""
-    return CountJudge(name, judge_signature("contract", "contract", v=5), 1.0, keeps_contract)
+    return CountJudge(name, judge_signature("contract", "contract", v=6), 1.0, keeps_contract)
 
 
 LENGTH, CONTRACT = Kind(open_length, RuleJudge), Kind(open_contract, RuleJudge)

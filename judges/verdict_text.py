@@ -6,6 +6,7 @@ replies (`text.thoughts`).
 
 import math
 import re
+import unicodedata
 from collections.abc import Sequence
 
 from ..text.thoughts import without_thoughts
@@ -22,19 +23,49 @@ POINTS = re.compile(r"(?<=\d)\s?[\u5206\u70b9\uc810](?!\w)")
 # figure, en and em dash, horizontal bar, minus sign
 HYPHENS = str.maketrans("\u2012\u2013\u2014\u2015\u2212", "-----")
 
-# a number that is not part of a longer number or a word
-NUMBER = r"(?<![\w.])[-+]?\d+(?:\.\d+)?(?!\w|\.\d)"
+PLAIN_NUMBER = r"[-+]?\d+(?:\.\d+)?"
+# a number that is not part of a longer number or a word, no percentage, and no bound ("<4", "> 3")
+NUMBER = r"(?<![\w.<\u2264\u2265])(?<![\s:]>)(?<![<\u2264\u2265]\s)(?<![\s:]>\s)" + PLAIN_NUMBER + r"(?!\w|\.\d|\s*%)"
 DENOMINATOR = rf"\s*(?:/|\bout\s+of\b)\s*({NUMBER})"
+OF = r"(?:out\s+of|of|von|sur|de|su|z|van\s+de|из)"
+# behind a grade that has its name, where other words say the scale, too
+SCALE = (
+    rf"[\s,(\uff08]*(?:/|\b{OF}\b(?:\s+a\b)?(?:\s+(?:possible|maximum(?:\s+of)?)\b)?"
+    r"|\u6ee1\u5206|\u6eff\u5206|\b(?:on|from|in)\s+a\s+scale\s+(?:of|from|to)(?:\s+\d+\s*(?:to|-))?)"
+    rf"\s*(?P<scale>{PLAIN_NUMBER})"
+)
+# behind it, too: it is a range, one of two, or reckoned with
+SEVERAL = re.compile(
+    rf"\s*(?:\b(?:or|to|minus|plus)\s+{NUMBER}|[-~+]\s?{NUMBER}(?=\s*(?:$|[^\w\s]))|[,;]\s*{NUMBER}\s*(?:$|\n))"
+)
 WORD = "|".join(NUMBER_WORDS)
 QUOTES = r"[\"'\u201c\u201d\u2018\u2019]*"
 
-ALONE = re.compile(rf"({NUMBER}|{WORD})(?:\s*(?:/|\bout\s+of\b)\s*({NUMBER}|{WORD}))?\s*[.!,;:)\]]*")
+ALONE = re.compile(rf"({NUMBER}|{WORD})(?:\s*(?:/|\b{OF}\b)\s*({NUMBER}|{WORD}))?\s*[.!,;:)\]]*")
+# names of a grade, also in the languages of a user's own template, where the word means nothing else
+LABELS = (
+    r"score|rating|(?P<counting>coverage|faithfulness|answer)|grade|bewertung|punktzahl|puntuaci[oó]n|calificaci[oó]n|pontuação"
+    "|valutazione|punteggio|оценка|评分|得分|分数|評価|スコア|점수"
+)
 LABELLED = re.compile(
-    r"\b(?:score|rating|coverage|faithfulness|answer|grade"
-    # in the languages of a user's own template, where the word means nothing else
-    r"|bewertung|punktzahl|puntuaci\u00f3n|calificaci\u00f3n|pontua\u00e7\u00e3o|valutazione|punteggio|\u043e\u0446\u0435\u043d\u043a\u0430"
-    r"|\u8bc4\u5206|\u5f97\u5206|\u5206\u6570|\u8a55\u4fa1|\u30b9\u30b3\u30a2|\uc810\uc218)\b"
-    rf"{QUOTES}\s*(?:\b(?:is|of)\b\s*)?[:\uff1a]?\s*=?\s*{QUOTES}({NUMBER})(?:{DENOMINATOR})?"
+    rf"\b(?:{LABELS})\b{QUOTES}\s*(?:\b(?:is|of)\b\s*)?(?P<sign>[:\uff1a]?\s*=?)\s*{QUOTES}(?P<value>{NUMBER})(?:{SCALE})?"
+)
+# names of a grade that mean other things as well ("note"), or of languages that a judge was not asked in: they count on a line
+# that has nothing but the grade
+NAMES = "|".join(
+    """
+    note wertung gesamtnote gesamtbewertung gesamtwertung punkte notation évaluation appréciation nota puntaje valoración
+    evaluación avaliação classificação voto giudizio beoordeling cijfer waardering ocena hodnocení známka betyg poäng poeng
+    karakter vurdering arvosana puan skor nilai điểm βαθμολογία σκορ балл баллы рейтинг оцінка التقييم الدرجة ציון अंक स्कोर คะแนน
+    打分 评价 評分 分數 評價 採点 点数 得点 스코어 평점
+    """.split()
+)
+LINE_OF_GRADE = re.compile(
+    r"^[^\w\n]*(?:(?:la|die|il|het|a|итоговая|общая|final|최종)\s|最终|最終|总|総合)?"
+    rf"(?:{LABELS}|{NAMES})(?:\s(?:finale?|globale?|general|geral|totale?|complessiv[ao]))?\s?"
+    r"(?:[:\uff1a=]|\s-\s|\b(?:est|ist|es|è|é)\b(?:\sde\b)?|是|為|为|は|은|는)"
+    rf"\s*(?P<value>{PLAIN_NUMBER})(?:{SCALE})?\s?(?:です|입니다)?[^\w\n%]*$",
+    re.MULTILINE,
 )
 # words before a number that say that it is the grade, with a few between, and what follows one that counts nothing
 GIVING = (
@@ -44,13 +75,20 @@ GIVING = (
 BETWEEN = (
     r"(?:\s+(?:it|this|that|the|summary|an?|is|be|to|of|as|at|with|only|would|just|my|me|number|value|overall)\b){0,4}"
 )
-ENDING = r"(?=\s*(?:$|[^\w\s%]|\n|(?:and|but|because|since|as|for|so|given|due|stars?|here|again|overall)\b))"
+ENDING = r"(?=\s*(?:$|[^\w\s%-]|-(?!\w)|\n|(?:and|but|because|since|as|for|so|given|due|stars?|here|again|overall)\b))"
 FRACTION = re.compile(rf"({NUMBER}){DENOMINATOR}")
 # one that counts points of the text ("4 out of 5 key points") is none, unless somebody gives them
 GIVEN_FRACTION = re.compile(rf"{GIVING}{BETWEEN}\W{{0,8}}{FRACTION.pattern}")
-COUNTING_FRACTION = re.compile(
-    rf"{FRACTION.pattern}\s+(?:of\s+(?:the|its|all|these)\b|(?:\w+\s)?(?:points?|facts?|claims?|statements?|documents?|sentences?"
-    r"|aspects?|reviews?|details?|arguments?|topics?|opinions?)\b)"
+COUNTED = re.compile(
+    r"\s+(?:of\s+(?:the|its|all|these)\b|(?:\w+\s)?(?:points?|facts?|claims?|statements?|documents?|sentences?"
+    r"|aspects?|reviews?|details?|arguments?|topics?|opinions?|sides?)\b)"
+)
+COUNTING_FRACTION = re.compile(f"{FRACTION.pattern}{COUNTED.pattern}")
+# characters of a clause that are looked at
+LONGEST_CLAUSE = 200
+# one that says of what follows that it is not so
+DENIED = re.compile(
+    r"(?:\b(?:not|never|cannot|nor)\b|n['\u2019]t\b)(?:(?!\b(?:but|so|and|thus)\b)[^.,;:!?\n]|[.:]\s?(?=$))*$"
 )
 MEANT = re.compile(
     rf"(?:^[^\w\n+-]*|{GIVING}{BETWEEN}(?:\s-\s|[^\w+-]{{0,8}})|\b(?:is|be|it'?s|was)\s+an?\s+)(?P<value>{NUMBER}){ENDING}",
@@ -79,7 +117,9 @@ def parse_judge(reply: str, low: float, high: float, integer_only: bool = False)
 
 def _prepared(reply: str, low: float, high: float) -> str:
     """Steps 1 and 2: the reply in lower case without thoughts, markup and echoes of the scale."""
-    text = without_thoughts(reply).text
+    plain = unicodedata.normalize("NFC", without_thoughts(reply).text)
+    # long runs of white space take the square of their time in patterns
+    text = "\n".join(" ".join(line.split()) for line in plain.splitlines() if line.strip())
     text = POINTS.sub(" ", DECIMAL_COMMA.sub(".", text.translate(BLANKS).translate(HYPHENS).lower()))
     first, last = re.escape(f"{low:g}"), re.escape(f"{high:g}")
     echo = (
@@ -94,9 +134,10 @@ def _value(text: str, high: float) -> float | None:
     alone = ALONE.fullmatch(text.splitlines()[0].strip())
     if alone:
         return _only([(alone.group(1), alone.group(2))], high)
-    labelled = LABELLED.findall(text)
+    labelled = [match for match in LABELLED.finditer(text) if _is_grade(match)] or list(LINE_OF_GRADE.finditer(text))
     if labelled:
-        return _only(labelled, high)
+        is_several = any(SEVERAL.match(text, match.end()) for match in labelled)
+        return None if is_several else _only([(match["value"], match["scale"]) for match in labelled], high)
     fractions = FRACTION.findall(text)
     if fractions and (len({_read(x) for x, _ in fractions}) == 1 or _other_scale(fractions, high)):
         counts = COUNTING_FRACTION.search(text) and not GIVEN_FRACTION.search(text)
@@ -105,12 +146,27 @@ def _value(text: str, high: float) -> float | None:
     listed = text[marker.end() :] if marker else ""
     list_text = listed if re.search(NUMBER, listed) else text
     numbers = re.findall(NUMBER, list_text)
-    if numbers and (LIST_BEGINS.match(list_text) or not MEANT.search(list_text)):
+    if numbers and (LIST_BEGINS.match(list_text) or not _is_meant(list_text)):
         # a number in a sentence counts something else
         return None
     if not numbers and len(text.split()) <= 4:
         numbers = [word for word in re.findall(r"[^\W\d_]+", text) if word in NUMBER_WORDS]
     return _only([(number, "") for number in numbers], high)
+
+
+def _is_grade(match: re.Match[str]) -> bool:
+    """Whether the number behind its name is a grade, and counts nothing ("coverage of 4 sides", "coverage: 4 of 5 points")."""
+    if not match["counting"]:
+        return True
+    following = match.string[match.end() :]
+    is_given = match["scale"] or match["sign"] or re.match(ENDING, following)
+    return bool(is_given) and not COUNTED.match(following)
+
+
+def _is_meant(text: str) -> bool:
+    """Whether a number is given as the grade, and not denied ("I cannot give it a 4")."""
+    starts = (match.start("value") for match in MEANT.finditer(text))
+    return any(not DENIED.search(text[max(0, start - LONGEST_CLAUSE) : start]) for start in starts)
 
 
 def _only(found: Sequence[tuple[str, str | None]], high: float) -> float | None:

@@ -86,6 +86,17 @@ def test_the_digest_of_an_absent_file_is_a_storage_error(tmp_path):
         file_digest(tmp_path / "absent")
 
 
+def test_an_absent_file_is_refused_with_the_nearest_beside_it(tmp_path):
+    (tmp_path / "topics.jsonl").touch()
+    with pytest.raises(
+        StorageError, match=r"topic.jsonl: cannot be read: No such file or directory; did you mean 'topics.jsonl'\?$"
+    ):
+        read_text(tmp_path / "topic.jsonl")
+    for path in (tmp_path / "reviews.csv", tmp_path / "absent" / "topic.jsonl"):
+        with pytest.raises(StorageError, match=r"cannot be read: No such file or directory$"):
+            read_text(path)
+
+
 def test_records_are_written_and_read_back(tmp_path):
     records = [Document(id=str(n), text=text) for n, text in enumerate(["a", "b\nc", "d\u2028e", "\U0001f6a2 ä"])]
     write_jsonl(tmp_path / "new" / "records.jsonl", records)

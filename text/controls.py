@@ -1,4 +1,4 @@
-"""Control characters of texts that others wrote, made visible before a terminal or a spreadsheet acts on them.
+"""Control characters of texts that others wrote, made visible before a terminal, a browser or a spreadsheet acts on them.
 
 A document, a label or a file's name may hold sequences that move the cursor, set a window's title or turn the order of letters
 around, so that a message says something else than it shows. They are written as Python writes them in a literal: "\\x1b",

@@ -1,8 +1,8 @@
 """The one form in which texts are read before any word is counted, so that the encoding of a side's texts is no bias.
 
 A word is the same word with a soft hyphen in it, broken at the end of a line, in full-width or mathematical letters, with a
-ligature, with its accent apart, as LaTeX, JSON or HTML write it, or with Cyrillic letters that look like Latin ones. Texts are
-kept and shown as they were written.
+ligature, with its accent apart, with another sign for its apostrophe, as LaTeX, JSON or HTML write it, or with Cyrillic letters
+that look like Latin ones. Texts are kept and shown as they were written.
 
 What is left alone, because reading it otherwise would harm real texts: emoji (they stand between words more often than in one),
 spaces within a word, superscript figures ("10\u00b2" is not 102), punctuation ("\u2026" is no three full stops), words of another
@@ -16,7 +16,7 @@ import unicodedata
 from functools import lru_cache
 
 # for signatures of what rests on it: raise it with every change of the form
-VERSION = 1
+VERSION = 2
 
 # a hyphen between a letter and the end of a line; a soft one is meant for that, others join small letters only
 LINE_END = re.compile("(?<=[^\\W\\d_])([-\u00ac\u2010\uff0d\u00ad])[^\\S\r\n]*(?:\r\n?|\n)\\s*(?=[^\\W\\d_])")
@@ -32,7 +32,12 @@ FULL_WIDTH = re.compile("(?<!\\S)(?=\\S*[\uff10-\uff19\uff21-\uff3a\uff41-\uff5a
 NARROW = {0xFF01 + place: 0x21 + place for place in range(94)}
 
 ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
+# an ampersand that was written as an entity once more, before what it began
+TWICE = re.compile(r"&amp;(?=(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});)")
 APOSTROPHES = "'\u2019"
+# what stands for one within a word, the letter also behind one: prime, accent alone, full-width one, and the curly one of Windows
+# where its bytes were read as another code
+WITHIN_WORD = re.compile("(?<=[^\\W\\d_\u02bc])(?:\u02bc|[\u2032\u00b4\u201b\uff07\x92](?=[^\\W\\d_\u02bc]))")
 CODES = re.compile(r"(?:\\u[0-9a-fA-F]{4})+")
 # line breaks and tabs only where they are no beginning of a command or of a folder's name
 ESCAPED = re.compile(r"\\(?:([\"'/])|[nrt](?![a-z]))")
@@ -97,7 +102,8 @@ def normal_form(text: str) -> str:
 
     Letters and digits are those of Unicode's NFKC, spaces plain ones; characters without a sign of their own are out; a word
     that a hyphen parts at the end of a line is one. JSON's escapes, LaTeX's accents and HTML's names of letters stand for what
-    they mean, and a word that mixes Latin with letters of Cyrillic or Greek that look alike is of one script.
+    they mean, also where they were escaped twice; what stands for an apostrophe within a word is one; and a word that mixes Latin
+    with letters of Cyrillic or Greek that look alike is of one script.
     """
     if text.isascii() and "\\" not in text and "&" not in text and not HYPHEN_LAST.search(text):
         return text
@@ -119,12 +125,13 @@ def _read_once(text: str) -> str:
     if "\\" in text:
         text = _unescaped(text)
     if "&" in text:
-        text = ENTITY.sub(_letter_of_entity, text)
+        text = ENTITY.sub(_letter_of_entity, TWICE.sub("&", text))
     text = unicodedata.normalize("NFC", text)
     if "\n" in text or "\r" in text:
         text = LINE_END.sub(without_break, text)
     if text.isascii():
         return text
+    text = WITHIN_WORD.sub("'", text)
     text = FULL_WIDTH.sub(lambda match: match[0].translate(NARROW), text)
     forms = {ord(character): form for character in set(text) if (form := _form_of(character)) != character}
     return _in_one_script(unicodedata.normalize("NFC", text.translate(forms)) if forms else text)

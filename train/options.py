@@ -223,7 +223,8 @@ def trainer_config(recipe: Recipe, round_name: str, seed: int, checkpoints: Path
     try:
         # TRL itself would publish checkpoints, too
         return trl.DPOConfig(**{key: value for key, value in options.items() if key not in PUBLISHING})
-    except (TypeError, ValueError) as error:
+    # a text of some sections is a file
+    except (TypeError, ValueError, OSError) as error:
         raise RecipeError(f"section 'trainer': TRL refuses it: {error}") from error
 
 

@@ -1,4 +1,4 @@
-"""A page as one self-contained file: no script, nothing fetched, everything from data escaped."""
+"""A page as one self-contained file: no script, nothing fetched, everything from data escaped, its control characters, too."""
 
 import re
 from collections.abc import Iterable
@@ -7,6 +7,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from ...text.controls import visible
 from . import numbers, words
 from .blocks import Block, Cell, Overview, Page
 from .picture import drawings
@@ -18,7 +19,7 @@ TEMPLATES = Path(__file__).parent / "templates"
 
 def render(page: Page, first_name: str = "index.html") -> str:
     """The page with everything that it has, as HTML; of a page with an overview the second one, which leads to the first."""
-    return _environment().get_template("page.html.j2").render(page=page, first_name=first_name, style=_style())
+    return visible(_environment().get_template("page.html.j2").render(page=page, first_name=first_name, style=_style()))
 
 
 def overview(page: Page, first: Overview, details: str = "details.html", tables: str = "tables") -> str:
@@ -26,7 +27,9 @@ def overview(page: Page, first: Overview, details: str = "details.html", tables:
     # what is not escaped is our own: the style, and pictures, whose texts are
     drawn = {name: Markup(svg) for name, svg in drawings(first.picture).items()} if first.picture else {}  # noqa: S704
     template = _environment().get_template("overview.html.j2")
-    return template.render(page=page, first=first, drawings=drawn, details=details, tables=tables, style=_style())
+    return visible(
+        template.render(page=page, first=first, drawings=drawn, details=details, tables=tables, style=_style())
+    )
 
 
 def _style() -> Markup:
@@ -37,7 +40,7 @@ def _style() -> Markup:
 def fragment(blocks: Iterable[Block]) -> str:
     """Some blocks without a page around them, for a notebook."""
     template = _environment().from_string("{% for each in blocks %}{{ write(each) }}{% endfor %}")
-    return template.render(blocks=list(blocks))
+    return visible(template.render(blocks=list(blocks)))
 
 
 def _environment() -> Environment:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from html import escape
 from pathlib import Path
 
+from ...text.controls import visible
 from . import numbers
 from .blocks import MARKS, Lane, Mark, Picture, PicturePart, PictureRow, between, lane_words
 from .charts import Scale, scale
@@ -35,7 +36,8 @@ NARROW_LETTERS, WIDE_LETTERS = frozenset("ijlt.,:;'|!()[] fr"), frozenset("mwMW%
 def picture_file(picture: Picture) -> str:
     """The picture as an SVG file that stands alone."""
     style = f"<style>{STYLE.read_text(encoding='utf-8')} .picture {{ background: var(--paper); }}</style>"
-    return f"{_svg(picture, WIDE, style, 'alone')}\n"
+    # XML knows no control characters
+    return visible(f"{_svg(picture, WIDE, style, 'alone')}\n")
 
 
 def drawings(picture: Picture) -> dict[str, str]:

@@ -21,8 +21,12 @@ from pydantic import (
 from .responses import MOST_COUNT, Count, Dispensable, Form, explained
 
 # why servers end an answer that is one; any other reason is a fault or a filter
-CUT = frozenset({"length", "max_tokens", "max_length", "model_length"})
-STOPPED = frozenset({"stop", "eos", "eos_token", "end_turn", "stop_sequence", "end_of_text", ""})
+CUT = frozenset(
+    "length max_tokens max_length model_length max_output_tokens max_new_tokens token_limit model_context_window_exceeded".split()
+)
+STOPPED = frozenset(
+    ["", *"stop eos eos_token end_turn stop_sequence end_of_text endoftext complete completed finish finished".split()]
+)
 # tokens that a server may add to a prompt beyond what was sent, as instructions of its own
 MOST_ADDED = 100_000
 # how some write the reasons of an enumeration

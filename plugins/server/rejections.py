@@ -32,11 +32,22 @@ CONTEXT = re.compile(
     r"|(?:prompt|inputs?)\W{0,3}(?:is |are )?too.?long",
     re.I,
 )
+# two numbers, of which the second is the limit
+OVER = re.compile(
+    r"(?:(?:prompt|input|context)s?[\s_]?(?:tokens?|length)?\b[^.\d]{0,30}\d+\s*(?:tokens\s*)?"
+    r"|\d+ (?:prompt|input|context)[\s_]tokens\s*)"
+    r"(?:>=?|\bis (?:greater|more|larger) than\b)\s*\d",
+    re.I,
+)
 LENGTH = re.compile(
-    rf"{CONTEXT.pattern}|too (?:long|many (?:input |prompt )?tokens)|reduce (?:the|your) (?:length|prompt|message|input)"
+    rf"{CONTEXT.pattern}|{OVER.pattern}|too (?:long|many (?:input |prompt )?tokens)"
+    r"|reduce (?:the|your) (?:length|prompt|message|input)"
     r"|\b(?:prompt|inputs?|messages?|text|request|sequence|query)\b[^.]{0,60}\b(?:too (?:large|big)|exceed\w*|longer than)"
     r"|exceeds? the [^.]{0,60}(?:context|tokens?|length)|(?:input|prompt) length|request.too.large|above max length"
-    r"|(?:input|prompt|context|model'?s?) token limit"
+    r"|(?:input|prompt|context|model'?s?) token limit|token count\b[^.]{0,20}exceed"
+    r"|shorten (?:the|your) (?:prompt|message|input|text)"
+    r"|\b(?:prompt|inputs?|request|sequence)\b[^.]{0,30}\d+ tokens\b[^.]{0,40}"
+    r"(?:\bmax|limit|at most|\btakes|support|allow|more than|\bfit\b)"
     r"|\binputs?\b[^.]{0,60}\bmust (?:be|have)\b[^.]{0,20}(?:<|less|fewer|at most)"
     # in Chinese, as servers of there have it: length of input, prompt, text, content or context "exceeds"
     r"|(?:\u8f93\u5165|\u63d0\u793a|\u6587\u672c|\u5185\u5bb9|\u4e0a\u4e0b\u6587|prompt|inputs?|messages|context)[^\u3002]{0,30}"
@@ -53,7 +64,9 @@ CONTENT = re.compile(
     r"|inappropriate|flagged|(?:high|exists).?risk|risk.?control|harmful|unsafe|(?<!case.)(?<![a-z])sensitive|objectionable|offensive"
     r"|guardrail\w*\b[^.]{0,60}\b(?:enforc|interven|block|trigger|violat|flag|reject|refus)|\b(?:block|flag|reject|refus)\w*\b[^.]{0,40}guardrail"
     r"|illegal content(?!.?(?:type|length|encoding))|\bcontent (?:is|was|may be) illegal|invalid prompt|prohibited.content"
-    r"|(?:prompt|content|inputs?|text|request)\b[^.]{0,40}\bblocked|\bnsfw\b"
+    r"|(?:prompt|content|inputs?|text|request|response|completion|answer|output)\b[^.]{0,40}\b(?:blocked|filtered|withheld)|\bnsfw\b"
+    # why Gemini ends an answer, and others do
+    r"|\brecitation|\bcopyright|\bblock.?list|block.?reason|\bspii\b|jailbreak|prompt.(?:attack|injection)|\btoxic|\bprofan"
     r"|\u654f\u611f|\u4e0d\u5b89\u5168|\u8fdd\u89c4|\u8fdd\u53cd|\u8fdd\u7981|\u5185\u5bb9[^\u3002]{0,12}\u8fdd\u6cd5|\u8fdd\u6cd5(?:\u5185\u5bb9|\u4fe1\u606f)|\u98ce\u9669|\u5408\u89c4|\u5ba1\u6838|\u4e0d\u5f53",
     re.I,
 )
@@ -124,6 +137,8 @@ class Rejection:
             return True
         if self.status == TOO_MANY:
             return REQUEST.search(self._all) is not None
+        if self.status >= OWN_FAULTS and OVER.search(self._all):
+            return True
         if self.status in FORBIDDEN or self.status >= OWN_FAULTS:
             return CONTEXT.search(self._all) is not None
         if self.status not in WRONG or LENGTH.search(self._all) is None or RATE.search(self._all):

@@ -99,6 +99,9 @@ def test_a_former_spelling_ends_as_the_new_one(tmp_path):
         ("merg", "Did you mean 'evenhand run merge'?"),
         ("fetch", "Did you mean 'evenhand models fetch'?"),
         ("run loop", "here. Did you mean 'evenhand loop'?"),
+        ("run rerank", "here. Did you mean 'evenhand rerank'?"),
+        # was a verb of its own once, and is one of a family
+        ("pair", "No such command 'pair'. Did you mean 'evenhand run pairs'? ╰"),
         ("run estimat", "Did you mean 'estimate'?"),
         ("quickstart", "It is a recipe: 'evenhand loop quickstart' runs it"),
         ("run methods/debate", "It is a recipe: 'evenhand loop methods/debate' runs it"),

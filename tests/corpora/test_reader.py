@@ -234,7 +234,15 @@ def test_polisums_list_is_named_with_the_verb_that_imports_it(tmp_path):
         read_any(path)
 
 
-@pytest.mark.parametrize("content", ["", "id,text\n1,Fine.\n", "Fine."])
+@pytest.mark.parametrize("content", ["", "\n \n", "\ufeff"])
+def test_a_file_with_nothing_in_it_is_said_to_be_empty(tmp_path, content):
+    path = tmp_path / "docs.jsonl"
+    path.write_text(content, encoding="utf-8")
+    with pytest.raises(DataError, match=r"docs.jsonl: is empty; document sets stand there in one of the formats"):
+        read_any(path)
+
+
+@pytest.mark.parametrize("content", ["id,text\n1,Fine.\n", "Fine."])
 def test_anything_else_is_answered_with_the_formats(tmp_path, content):
     path = tmp_path / "docs.txt"
     path.write_text(content)

@@ -155,11 +155,21 @@ def test_unknown_ids_are_no_less_wrong_when_missing_ones_are_allowed(tmp_path):
     assert len(mistakes_of(path, allow_missing=True)) == 1
 
 
-@pytest.mark.parametrize("content", ["One.\nTwo.\n", "One.\n\n\n\n", "", lines({"prediction": "One."})])
+@pytest.mark.parametrize("content", ["One.\nTwo.\n", "One.\n\n\n\n", lines({"prediction": "One."})])
 @pytest.mark.parametrize("allow_missing", [False, True])
 def test_without_ids_the_numbers_must_be_equal(tmp_path, content, allow_missing):
     with pytest.raises(DataError, match=r"has \d summaries of 3 document sets; without ids there must be one for each"):
         read_summaries(write(tmp_path, content), SETS, allow_missing=allow_missing)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"), [("s.jsonl", ""), ("s.json", "[]"), ("s.csv", "id,summary\n"), ("s.txt", "")]
+)
+def test_a_file_without_summaries_is_said_to_have_none(tmp_path, name, content):
+    path = tmp_path / name
+    path.write_text(content)
+    with pytest.raises(DataError, match=f"{name}: has no summaries; write one of each of the 3 document sets"):
+        read_summaries(path, SETS)
 
 
 def test_summaries_of_sides_are_refused_with_what_to_do(tmp_path):

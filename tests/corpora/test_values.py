@@ -1,6 +1,7 @@
 """Spellings of one attribute value are one value, or a refusal with their counts; never several sides."""
 
 import json
+import re
 import unicodedata
 
 import pytest
@@ -11,7 +12,7 @@ import evenhand
 from evenhand.config import ColumnsSection, CorpusSection, TaskSection
 from evenhand.corpora import load_corpus, read_any
 from evenhand.corpora.tables import sets_of_rows
-from evenhand.corpora.values import single_valued
+from evenhand.corpora.values import settled, single_valued
 from evenhand.errors import DataError
 from evenhand.records import Document, DocumentSet, Perspective
 from evenhand.text import one_spelling, spelling_key
@@ -41,6 +42,10 @@ VALUES = ("left", "Très à gauche", "pro-life", "левые силы", "はい"
 
 def rows_of(values):
     return [{"set": f"s{k // 2}", "text": f"Text {k}.", "side": value} for k, value in enumerate(values)]
+
+
+def sets_with(values):
+    return settled(sets_of_rows(enumerate(rows_of(values), 1), ColumnsSection(), ["side"], source="rows"), ["side"])
 
 
 @pytest.mark.parametrize("spelling", SPELLINGS)
@@ -75,6 +80,21 @@ def test_one_spelling_has_none_of_its_own(text):
 )
 def test_what_is_seen_stays(value):
     assert one_spelling(value) == value
+
+
+@pytest.mark.parametrize("other", ["Left.", "'left'", "\u201cleft\u201d", "left;", "(left)"])
+def test_quotes_and_marks_alone_are_refused(other):
+    match = rf"values of 'side' differ only by quotes or marks around them: 'left' \(2 doc.*\), {re.escape(repr(other))} \(1\)"
+    with pytest.raises(DataError, match=match):
+        sets_with(["left", "right", other, "right", "left", "right"])
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("A", "A+"), ("A", "A*"), ("bob", "bob_"), ("C", "C#"), ("5", "5+"), ("5", ".5"), ("1", "-1"), ("<5", ">5")],
+)
+def test_grades_and_names_that_differ_by_marks_are_several(one, other):
+    assert len(sets_with([one, other, one, other])) == 2
 
 
 @pytest.mark.parametrize(("one", "other"), [("Left", "left"), ("LEFT", "left"), ("ÉTÉ", "été"), ("ЛЕВЫЕ", "левые")])

@@ -194,6 +194,13 @@ def test_an_apology_for_what_was_asked_refuses(sorry, unable, what):
         "죄송하지만 그 요청은 도와드릴 수 없습니다.",
         "عذرًا، لا أستطيع المساعدة في ذلك.",
         "क्षमा करें, मैं इसमें मदद नहीं कर सकता।",
+        "It would be inappropriate for me to summarize this.",
+        "I can\u2019t discuss political topics.",
+        "I'm just a language model and can't help with that.",
+        "There is nothing to summarize.",
+        "I don't have access to the documents.",
+        "It seems the provided text is empty.",
+        "That's outside my capabilities.",
     ],
 )
 def test_other_ways_and_languages(text):
@@ -255,6 +262,14 @@ def test_other_ways_and_languages(text):
         "居民无法提供证明，左派说。",  # noqa: RUF001
         "죄송하지만 이 호텔은 추천할 수 없습니다.",
         "عذراً، لا أستطيع العودة إلى هذا الفندق.",
+        "It would be inappropriate to raise fares.",
+        "I don't have access to the garden.",
+        "There is nothing to dislike.",
+        "The content is empty of ideas.",
+        "I'm just a tenant and can't help with that.",
+        "That's outside my budget.",
+        "I can't discuss politics with my neighbours.",
+        "There is nothing to summarize in this dull plot, viewers say.",
     ],
 )
 def test_summaries_of_what_people_refuse_or_regret_are_whole(text):

@@ -173,7 +173,7 @@ def test_signature_names_what_scores_depend_on_and_is_known_without_a_model():
     plain = judge(None)
     assert plain.signature == (
         "alignment-precision|judge:alignment|aligner:encoder|model:org/model|against:source|chunks:sentence|"
-        f"sentences:sentencex-{version('sentencex')},quotations-2,normal-form-1|v:2"
+        f"sentences:sentencex-{version('sentencex')},quotations-2,normal-form-2|v:2"
     )
     assert judge(None, batch_size=7).signature == plain.signature
     assert judge(None, chunks="sentence").signature == plain.signature

@@ -103,7 +103,7 @@ def test_accents_do_not_part_words():
 
 
 def test_signature_names_type_measure_and_reference():
-    assert judge().signature == "rouge1-recall|judge:rouge|against:source|stemmer:no|package:0.1.2|v:2"
+    assert judge().signature == "rouge1-recall|judge:rouge|against:source|stemmer:no|package:0.1.2|v:3"
     assert judge(against="opposing").signature != judge().signature
 
 

@@ -34,4 +34,4 @@ def test_contract_is_one_or_zero():
 def test_rules_look_at_the_summary_alone():
     judge = open_length("judge", RuleJudge(kind="length"), SharedModels())
     assert (judge.against, judge.loads, judge.high) == (None, "", math.inf)
-    assert judge.signature == "words|judge:length|v:2"
+    assert judge.signature == "words|judge:length|v:3"

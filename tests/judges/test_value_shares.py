@@ -99,7 +99,7 @@ def test_what_changes_scores_changes_the_signature():
     ]  # fmt: skip
     assert len({signature(), *(signature(**change) for change in changes)}) == len(changes) + 1
     assert signature() == (
-        "value-shares-uer|judge:value-shares|matcher:words|content-tokens|v:3|mode:drop_zero|target:ratio|v:2"
+        "value-shares-uer|judge:value-shares|matcher:words|content-tokens|v:4|mode:drop_zero|target:ratio|v:2"
     )
     # the order in which a recipe names the values is no part of it
     assert signature(target={"left": 1, "right": 2}) == signature(target={"right": 2, "left": 1})

@@ -1,5 +1,7 @@
 """Reading a grade from a reply."""
 
+from time import process_time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,7 +21,16 @@ from evenhand.judges.verdict_text import parse_judge
         # in other languages
         ("Bewertung: 4", 4), ("Punktzahl: 4,0", 4), ("4,5", 4.5), ("Score: 4,5", 4.5), ("Puntuaci\u00f3n: 2/5", 2),
         ("\u041e\u0446\u0435\u043d\u043a\u0430: 3", 3), ("\u8bc4\u5206\uff1a4", 4), 
-        ("\u5f97\u5206\uff1a4\u5206", 4), ("4 \u5206", 4),
+        ("\u5f97\u5206\uff1a4\u5206", 4), ("4 \u5206", 4), ("Puntuacio\u0301n: 4", 4), ("Puntuacion: 4", 4),
+        ("Note: 4", 4), ("Note : 4/5", 4), ("Nota final: 4", 4), ("La note est de 4.", 4),
+        ("**Note :** 4\n\nIl manque 2 points.", 4),
+        ("Gesamtnote: 4,5", 4.5), ("Voto: 4 su 5", 4), ("Cijfer: 4", 4), ("Оценка — 4", 4), ("Puan: 4", 4),
+        ("\u063a\u064a\u0631 \u0643\u0627\u0645\u0644.\n\u0627\u0644\u062a\u0642\u064a\u064a\u0645: \u0664", 4), ("分数是4", 4),
+        ("評価は4です。", 4), ("평점: 4점", 4), ("4 von 5", 4), ("4 sur 5.", 4),
+        # behind a dash stands why, and another number denies nothing
+        ("Score: 4 - 2 details are missing", 4), ("Score: 3, not 4", 3), ("<score>4</score>", 4), ("Score => 4", 4),
+        ("Score: 4 of 5", 4), ("Score: 3 (out of 5)", 3), ("It does not invent facts, so I give it a 4", 4),
+        ("There is no error. I rate it 5.", 5), ("A rating of 4 is fair", 4), ("Coverage 4", 4),
         # echoes of the scale
         ("Score (1-5): 3", 3), ("On a scale of 1 to 5: 2", 2), ("Out of a scale of 5, I say 4", 4), ("(1 \u2013 5 only) 4", 4),
         ("From 1 through 5 it is a 3", 3),
@@ -53,6 +64,19 @@ def test_grade_is_read(reply, grade):
         # how many points of the text are taken up
         "It covers 4 out of 5 key points.", "The summary includes 2 out of 5 facts", "4/5 of the points are covered.",
         "1,000 words", "\u7f3a\u5c114\u70b9\u5185\u5bb9",
+        "Coverage: 4 of 5 key points", "Faithfulness is 2 of 3 claims", "Coverage of 4 sides is good", "Answer: 4 documents",
+        "Note: 4 documents disagree", "Note: 4, 5 and 2 are missing", "Nota: 3 y 4", "Fehlende Punkte: 4", "Key points: 4",
+        "The summary is a 5-sentence text",
+        # a range, one of two, reckoned, a bound, a percentage
+        "Score: 3-4", "Score: 3 to 4", "Score: 3 ~ 4", "Answer: 3 or 4", "Score: 3, 4", "Score: 5-1=4", "Score: 2 + 2",
+        "Score: <4",
+        "Score: > 3", "Score: \u2265 3", "Score: 4%",
+        # of another scale, in other words
+        "Score: 4 (out of 10)", "Score: 4, out of 10", "Score: 4 on a scale from 0 to 10", "Coverage: 4 of 9",
+        "Bewertung: 4 von 10", "Note : 4 sur 20", "Calificaci\u00f3n: 4 de 10", "Оценка: 4 из 10",
+        "\u8bc4\u5206\uff1a4\uff08\u6ee1\u520610\u5206\uff09", "4 von 10",
+        # denied
+        "I cannot give it a 5.", "I would not give it a 4", "It doesn\u2019t deserve a 4", "I can't rate this. 5",
         # only the scale is echoed
         "1-5", "a scale of 5", "Score: (1 to 5)",
         # cut off while thinking
@@ -117,3 +141,11 @@ def test_thoughts_in_any_marks_are_no_verdict(thought):
 )
 def test_a_verdict_inside_a_thought_that_was_cut_off_is_none(thought):
     assert parse_judge(thought, 1, 5) is None
+
+
+@pytest.mark.parametrize("run", [" ", "\n", "n't give 4. ", "not ", "note ", "score of ", "1. "])
+def test_a_long_reply_takes_no_square_of_its_length(run):
+    # 60,000 blanks took more than a minute
+    start = process_time()
+    parse_judge(f"Score:{run * 20_000}4", 1, 5)
+    assert process_time() - start < 3

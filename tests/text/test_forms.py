@@ -35,6 +35,7 @@ def letters(first_small, first_capital):
     return lambda text: text.translate(table)
 
 
+WITHIN = re.compile(r"(?<=\w)'(?=\w)")
 # name -> the same text, written otherwise
 SIBLINGS = {
     "soft hyphen": inserted("\u00ad"),
@@ -74,6 +75,11 @@ SIBLINGS = {
     "name in HTML": lambda text: text.replace("\u00e9", "&eacute;"),
     "number in HTML": lambda text: text.replace("\u00e9", "&#233;"),
     "soft hyphen in HTML": inserted("&shy;"),
+    "HTML escaped twice": lambda text: text.replace("\u00e9", "&amp;eacute;").replace("'", "&amp;#39;"),
+    "letter apostrophe": lambda text: WITHIN.sub("\u02bc", text),
+    "prime": lambda text: WITHIN.sub("\u2032", text),
+    "accent for an apostrophe": lambda text: WITHIN.sub("\u00b4", text),
+    "apostrophe of Windows read as Latin-1": lambda text: WITHIN.sub("\x92", text),
     "spaces that do not break": lambda text: text.replace(" ", "\u00a0"),
     "thin spaces": lambda text: text.replace(" ", "\u2009"),
 }  # fmt: skip
@@ -141,6 +147,7 @@ def test_the_encoding_of_a_sides_texts_is_no_bias(sibling):
         "\u05e9\u05b8\u05c1\u05dc\u05d5\u05b9\u05dd",
         "iPhone'\u043e\u0432",
         "l\\\u2019eau",
+        "5\u2032 of arc, a \u00b4quote\u00b4, AT&amp;T, &amp;c. and &amp; more; \u02bcOhana",
     ],
 )
 def test_other_texts_keep_their_letters(text):

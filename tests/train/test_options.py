@@ -91,6 +91,13 @@ def test_experts_are_trained_without_a_loss_that_other_tokens_would_change(
     assert (shared.router_aux_loss_coef, pairwise.router_aux_loss_coef) == (0.0, None)
 
 
+@pytest.mark.usefixtures("fresh_accelerate")
+def test_a_file_that_trl_cannot_read_is_a_recipe_error(open_round: OpenRound, tmp_path: Path) -> None:
+    pytest.importorskip("trl")
+    with pytest.raises(RecipeError, match="section 'trainer': "):
+        training_arguments(open_round(trainer={"accelerator_config": "x"}).recipe, "round-00", 5, tmp_path)
+
+
 def test_seed_depends_on_run_seed_and_round_and_nothing_else(open_round: OpenRound) -> None:
     recipe = open_round().recipe
     seeds = {

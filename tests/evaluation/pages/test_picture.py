@@ -2,6 +2,7 @@
 
 import io
 import re
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import pytest
@@ -27,6 +28,7 @@ from evenhand.evaluation.pages.picture import NARROW, WIDE, description, drawing
 from evenhand.evaluation.pages.words import MOST_WORDS, certainty, headline
 from evenhand.evaluation.pages.write import csv_files, table_files, write_page
 from evenhand.number import Number
+from evenhand.text.controls import CONTROL
 
 SVG = "{http://www.w3.org/2000/svg}"
 EVIL = '<script>alert("x")</script> & [z](http://q)'
@@ -168,6 +170,22 @@ def test_the_file_stands_alone():
     ids = {each.get("id") for each in tree.iter() if each.get("id")}
     assert set(tree.get("aria-labelledby").split()) == ids
     assert not re.search(r"url\(|@import|href", text)
+
+
+def test_control_characters_are_visible_in_a_page_and_a_file():
+    # an override turns letters around in a browser, and XML has no word for an escape
+    lane = Lane("sys\x1b[2J", (Mark(Number(value=0.3)),))
+    drawn = picture(title="a\x00 \u202eb", parts=(PicturePart((PictureRow("ne\u2066g", (lane,)),), "%", 0, "share"),))
+    page = a_page(title="c\x07 \u202ed", findings=(Prose("e\x85"),), overview=replace(a_page().overview, picture=drawn))
+    parsed(picture_file(drawn))
+    for text in (
+        picture_file(drawn),
+        html.overview(page, page.overview),
+        html.render(page),
+        html.fragment(page.findings),
+    ):
+        assert not CONTROL.search(text)
+    assert r"sys\x1b[2J" in html.overview(page, page.overview) and r"c\x07 \u202ed" in html.render(page)
 
 
 def test_a_share_below_a_half_starts_at_0_and_a_difference_has_it_inside():

@@ -331,7 +331,7 @@ def test_what_changes_masses_changes_the_signature_and_nothing_is_loaded():
     assert len(signatures) == len(changes) + 1
     plain = open_matcher(MatcherSection(**base))
     assert open_matcher(MatcherSection(**base, batch_size=1, on_overflow="raise")).signature == plain.signature
-    assert plain.signature == "bertscore|model:org/m|layer:3|baseline:0.5|T:0.1|source:words|content-tokens|v:3|v:2"
+    assert plain.signature == "bertscore|model:org/m|layer:3|baseline:0.5|T:0.1|source:words|content-tokens|v:4|v:2"
 
 
 @pytest.mark.needs("nltk")

@@ -80,7 +80,7 @@ def test_absent_language_data_are_named_and_nothing_else_is_taken(tmp_path, monk
 def test_words_count_sources_where_a_recipe_says_so():
     signature, count = source_counter(MatcherSection(kind="bartscore", tokens="words"))
     assert (signature, count(FERRY[0][1])) == (
-        "words|content-tokens|v:3",
+        "words|content-tokens|v:4",
         ["ferry", "cheap", "nurses", "need", "night"],
     )
 

@@ -122,7 +122,7 @@ def _controlled(folder: Path) -> Given:
 
 
 def _trained_judge(folder: Path) -> Given:
-    signature = "rouge1-recall|judge:rouge|against:source|stemmer:no|package:0.1.2|v:2"
+    signature = "rouge1-recall|judge:rouge|against:source|stemmer:no|package:0.1.2|v:3"
     record = {
         "format": "evenhand-combined-judge/3", "purpose": "coverage", "intercept": 0.5,
         "features": [

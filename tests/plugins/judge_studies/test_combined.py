@@ -15,7 +15,7 @@ from evenhand.plugins.judge_studies.combined import counts
 
 pytest.importorskip("rouge_score")
 OPTIONS = {"kind": "rouge", "type": "rouge1", "measure": "precision"}
-SIGNATURE = "rouge1-precision|judge:rouge|against:source|stemmer:no|package:0.1.2|v:2"
+SIGNATURE = "rouge1-precision|judge:rouge|against:source|stemmer:no|package:0.1.2|v:3"
 
 
 def saved(**changes):
@@ -94,9 +94,9 @@ def test_what_a_judge_leaves_unscored_is_unscored_and_stops_no_other(judge_file)
 
 
 def test_a_judge_that_is_not_the_one_of_the_training_is_refused(judge_file):
-    members = [{"name": "precision", "options": OPTIONS, "signature": SIGNATURE.replace("v:2", "v:0")}]
+    members = [{"name": "precision", "options": OPTIONS, "signature": SIGNATURE.replace("v:3", "v:0")}]
     path = judge_file(members=members)
-    with pytest.raises(UnfitModelError, match=r"'precision' was .*v:0 and is .*v:2\. Train it again with") as refused:
+    with pytest.raises(UnfitModelError, match=r"'precision' was .*v:0 and is .*v:3\. Train it again with") as refused:
         opened(path)
     assert refused.value.exit_code == 2
     # and preflight's check of the file says the same

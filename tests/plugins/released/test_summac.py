@@ -174,7 +174,7 @@ def test_nltk_splitter_gives_the_published_score_of_whole_documents(nli_folder, 
 def test_splitter_is_part_of_the_signature():
     signatures = [judge(model="org/model", splitter=name).signature for name in ("sentencex", "nltk")]
     assert "|sentences:sentencex-" in signatures[0]
-    assert re.search(r"\|sentences:nltk-3\.9\.\d,punkt-[0-9a-f]{6},normal-form-1,as-published\|", signatures[1])
+    assert re.search(r"\|sentences:nltk-3\.9\.\d,punkt-[0-9a-f]{6},normal-form-2,as-published\|", signatures[1])
 
 
 def test_conv_without_weights_does_not_exist(tmp_path):

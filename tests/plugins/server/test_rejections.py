@@ -58,6 +58,11 @@ LENGTHS = [
     ("'max_tokens' is too large: 1000. This model's maximum context length is 4096 tokens, and you sent 3500 input tokens", None),
     ("The prompt is too long for the model", None),
     ("Your input exceeds the context window of this model. Please adjust your input and try again.", None),
+    ("prompt tokens 5041 > 4096", None),
+    ("5041 input tokens >= 4096", None),
+    ("The prompt contains 5041 tokens, max is 4096", None),
+    ("sequence of 5041 tokens does not fit in 4096", None),
+    ("Token count 5041 exceeds 4096", None),
     ("Prompt \u8d85\u957f", "1261"),
     ("\u8f93\u5165\u957f\u5ea6\u8d85\u8fc7\u6a21\u578b\u6700\u5927\u957f\u5ea6", None),
 ]  # fmt: skip
@@ -78,6 +83,10 @@ CONTENTS = [
     ("input new_sensitive (1026)", None),
     ("the content is illegal", "336104"),
     ("Guardrail was enforced", None),
+    ("Finish reason: RECITATION", None),
+    ("Response blocked due to copyright", None),
+    ("The generated answer was withheld", None),
+    ("Prompt attack detected", None),
     ("\u8f93\u5165\u5185\u5bb9\u5305\u542b\u8fdd\u6cd5\u4fe1\u606f", None),
 ]
 PARAMETERS = [
@@ -169,6 +178,9 @@ def test_alternatives_that_are_too_many_are_no_text_that_is_too_long(text):
         (400, {"error": {"message": "model names are case-sensitive"}}, ""),
         (400, {"error": {"message": "illegal value of temperature"}}, ""),
         (400, {"error": {"message": "max_tokens is too large: 9. This model supports at most 4 completion tokens."}}, ""),
+        (400, {"error": {"message": "max_tokens 5041 > 4096"}}, ""),
+        (400, {"error": {"message": "completion tokens 5041 > 4096"}}, ""),
+        (400, {"error": {"message": "max_tokens: this model accepts at most 4096 tokens"}}, ""),
         (403, {"error": {"message": "Your account was suspended for violating our usage policy"}}, "key"),
         (403, {"error": {"message": "Country, region, or territory not supported"}}, "key"),
         (401, "no", "key"), (400, {"error": {"message": "API key not valid. Please pass a valid API key."}}, "key"),

@@ -211,7 +211,8 @@ def replies(exchange, asked=None, **choice):
         ("STOP", "stop"), ("Stop", "stop"), ("FINISH_REASON_STOP", "stop"), ("FinishReason.STOP", "stop"), ("LENGTH", "length"),
         ("MAX_TOKENS", "length"), ("eos", "stop"), (" stop ", "stop"), ("", "stop"), (None, "stop"),
         ("content_filter", "failed"), ("SAFETY", "failed"), ("error", "failed"), ("tool_calls", "failed"), (["stop"], "failed"),
-        (7, "failed"),
+        (7, "failed"), ("RECITATION", "failed"), ("COMPLETE", "stop"), ("FINISHED", "stop"), ("endoftext", "stop"),
+        ("max_output_tokens", "length"), ("token_limit", "length"), ("model_context_window_exceeded", "length"),
     ],
 )  # fmt: skip
 def test_reason_of_an_end_is_read_in_any_letters(exchange, reason, finish):

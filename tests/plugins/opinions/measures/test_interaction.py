@@ -75,11 +75,11 @@ def test_auto_is_extractive_exactly_if_every_unit_is_copied():
 def test_signatures_name_all_that_the_score_depends_on():
     plan = GraphPlan(window=3, method="keyword_fraction", threshold=0.2)
     assert opinion_graph(UNITS, plan=plan).bias([UNITS[0]]).signature == (
-        "opinion-interaction|content-tokens:3|keywords:textrank(3,0.85,0.333333)|louvain:1x10|attach:keyword_fraction>0.2"
+        "opinion-interaction|content-tokens:4|keywords:textrank(3,0.85,0.333333)|louvain:1x10|attach:keyword_fraction>0.2"
         "|exposure:extractive|v:2"
     )
     named = opinion_graph(UNITS, WORDS, ["The Trams"]).signature
-    assert named == "opinion-interaction|content-tokens:3|keywords:given+entities|louvain:1x10|attach:tfidf>0"
+    assert named == "opinion-interaction|content-tokens:4|keywords:given+entities|louvain:1x10|attach:tfidf>0"
 
 
 def test_entities_are_keywords_too_and_one_that_is_there_already_adds_nothing():
