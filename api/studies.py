@@ -20,19 +20,21 @@ from ..evaluation.report.comparison.build import COMPARISON, compare_runs
 from ..evaluation.report.comparison.contents import Comparison
 from ..evaluation.report.comparison.entries import NamedRecipe
 from ..evaluation.report.comparison.runs import RUNS, folder_name, refuse_unlike, usual_budgets
-from ..evaluation.report.people.ratings import RatingsFile
+from ..evaluation.report.people.build import summary_key
+from ..evaluation.report.people.ratings import RatedTexts, RatingsFile, read_ratings
 from ..evaluation.report.systems.contents import Score
 from ..fairness.groups.shares import Mode
+from ..generate.stage import phase_requests
 from ..judges.bradley_terry import fit_library
-from ..loop import Step, run_loop
+from ..loop import Step, plan, run_loop
 from ..models.dates import dated
 from ..preflight import preflight
-from ..records import DocumentSet
+from ..records import BestSummary, DocumentSet
 from ..runfolder.dates import run_date
-from ..runfolder.phases import hold_run
+from ..runfolder.phases import BASE, BEST, RESOLVED, hold_run, open_phase
 from ..runfolder.processes import hold, refuse_held
 from ..runfolder.stages import Receipt
-from ..storage import digest, digest_of_all, listed
+from ..storage import digest, digest_of_all, listed, read_jsonl
 from .documents import described, labelled, load_documents
 from .results import Best, Candidates, Numbers
 from .steps import keys_of, loaded
@@ -210,14 +212,20 @@ def compare(
     return Numbers(comparison.scores, comparison, folder)
 
 
-def check_runs(runs: Sequence[NamedRecipe], budgets: Sequence[int], out: Path, say: Say | None) -> None:
-    """Refuse runs that are bound to fail or could not be compared, and a folder that is not for their comparison.
+def check_runs(
+    runs: Sequence[NamedRecipe],
+    budgets: Sequence[int],
+    out: Path,
+    say: Say | None,
+    ratings: RatingsFile | None = None,
+) -> None:
+    """Refuse runs that are bound to fail or could not be compared, a folder that is not for their comparison, wrong ratings.
 
     `say` is called with a line on an earlier comparison that will be replaced.
 
     Raises:
         RecipeError: all mistakes are listed.
-        DataError: the folder is refused.
+        DataError: the folder is refused, or the ratings are.
         MissingExtra: choix is not installed.
     """
     fit_library()
@@ -231,7 +239,24 @@ def check_runs(runs: Sequence[NamedRecipe], budgets: Sequence[int], out: Path, s
     if mistakes:
         raise RecipeError(listed(mistakes))
     refuse_unlike(runs, budgets)
+    if ratings is not None:
+        _check_ratings(ratings, runs)
     COMPARISON.announce(out, [entry.label for entry in runs], say)
+
+
+def _check_ratings(file: RatingsFile, runs: Sequence[NamedRecipe]) -> None:
+    """Refuse ratings that are wrong before anything runs, so far as that is known of systems that have written nothing yet."""
+    texts: dict[str, dict[str, str]] = {}
+    for run in runs:
+        has_run = (run.recipe.output / RESOLVED).is_file()
+        done = {step.step.name for step in plan(run.recipe) if step.is_done} if has_run else set()
+        for label, phase in run.systems:
+            is_written = f"{phase.name} rerank" in done
+            best = read_jsonl(phase.folder / BEST, BestSummary) if is_written else []
+            texts[label] = dict(summary_key(summary) for summary in best if summary.text)
+    recipe = runs[0].recipe
+    documents = {request.document_set.id: request.document_set for request in phase_requests(open_phase(recipe, BASE))}
+    read_ratings(file, RatedTexts([*documents.values()], recipe.corpus.attribute, texts))
 
 
 def run_and_compare(  # noqa: PLR0913 (what compare_runs takes, and how runs are made)

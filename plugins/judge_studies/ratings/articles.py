@@ -100,7 +100,9 @@ def read_articles(request: RatingsRequest, left_out: Counter[str]) -> list[Rated
     whole = [_with_texts(request, article, left_out, mistakes) for article in articles]
     _refuse([_placed(text, places) for text, places in mistakes.items()])
     if not (rated := [article for article in whole if article.texts]):
-        raise DataError(f"{request.file}: has no rated summary with a text")
+        raise DataError(
+            f"{request.file}: has no rated summary with a text; add a column 'summary', or rate what systems wrote"
+        )
     return rated
 
 
