@@ -9,6 +9,7 @@ import typer
 from ..errors import DataError, RecipeError
 from . import completion
 from .inputs import Columns, Dimensions, Group, Ratings, Scales, SkipEmpty, SummaryColumns, labelled, ratings_file
+from .progress import say_judging
 from .terminal import say, show, show_page
 
 if TYPE_CHECKING:
@@ -101,8 +102,13 @@ def score(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     if unfit := [f"{judges}: {mistake}" for mistake in scope_mistakes(judge_options, scope, "--scope")]:
         raise RecipeError(listed(unfit))
     task = {"scope": "side"} if scope == "side" else None
-    known = columns.model_dump(exclude_unset=True) if columns else {}
-    sets = load_documents(str(documents), attribute, group=group, skip_empty=skip_empty, **known)
+    sets = load_documents(
+        str(documents),
+        attribute,
+        group=group,
+        skip_empty=skip_empty,
+        **(columns.model_dump(exclude_unset=True) if columns else {}),
+    )
     candidates = [given_candidates(str(path), sets, task, summary_columns=summary_columns) for _, path in files]
     _check_ratings(rated, dict(zip(labels, candidates, strict=True)))
     with hold(out):
@@ -112,6 +118,7 @@ def score(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         if is_several:
             SCORED.announce(out, labels, say)
         entries = []
+        say_judging()
         for label, folder, judgements in zip(labels, folders, judge_each(candidates, judge_options), strict=True):
             _write(folder, judgements)
             entries.append(
