@@ -63,7 +63,7 @@ def read_polis(folder: Path) -> Consultation:
         votes += one_each(all_votes, left_out)
     if not sets:
         raise DataError(
-            f"{folder}: no statement is by a participant of an opinion group; {PARTICIPANTS} has the groups that Polis found in its "
+            f"{folder}: no statement is by a participant of an opinion group; {PARTICIPANTS} has the groups that Polis found, in "
             "column group-id, and comments.csv the authors: export the conversation once Polis shows groups"
         )
     return Consultation(sets, votes, +left_out, ABOUT)
