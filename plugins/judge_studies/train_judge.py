@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import compress
 from pathlib import Path
 
 import numpy as np
@@ -194,8 +193,9 @@ def _refuse_unfit_features(labels: LabelledFile, request: TrainingRequest) -> No
             f"--monotone {strangers[0]!r} is not a feature{did_you_mean(strangers[0], names)} Features are {', '.join(names)}"
         )
     study = JudgeStudy(labels.sets, ratings=labels.ratings)
-    is_known = (~np.isnan(study.truths[request.purpose])).any(axis=1)
-    refuse_few_topics(compress(study.topics, is_known), f"a known {request.purpose}", "add articles")
+    rows = zip(study.topics, study.truths[request.purpose], strict=True)
+    topics = [topic for topic, truths in rows if not np.isnan(truths).all()]
+    refuse_few_topics(topics, f"a known {request.purpose}", "add articles")
 
 
 def _unfit(name: str, options: JudgeOptions) -> str | None:
