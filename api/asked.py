@@ -4,7 +4,7 @@ A model's folder is a run folder with one stage, so that the same command goes o
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from ..config.recipe_file import load_recipe, recipe_of
 from ..config.remote import SERVED
 from ..errors import DataError, EvenhandError
 from ..estimate.run_size import RunSize
+from ..evaluation.audit.input import AuditInput
 from ..evaluation.report.comparison.runs import folder_name
 from ..preflight import preflight
 from ..records import Candidate, DocumentSet, SummaryRequest
@@ -64,6 +65,28 @@ def asked_models(entries: Sequence[str], out: Path) -> list[AskedModel]:
     return [AskedModel(label, text, out / MODELS / folder_name(label)) for label, text in labelled]
 
 
+def write_summaries(
+    models: Sequence[AskedModel], corpus: AuditInput, out: Path, run_one: Callable[[AskedModel, Recipe, str], None]
+) -> None:
+    """Have models write what they have not written yet, and put it into the files of their summaries.
+
+    Args:
+        models: as `asked_models` gives them.
+        corpus: what is to be summarised, which an audit would not refuse.
+        out: folder of the audit.
+        run_one: runs the first stage of a model's recipe, of which a line says what it costs.
+
+    Raises:
+        DataError: a model cannot be had or asked; all are listed.
+        StorageError: the sets cannot be written.
+    """
+    n_words = sum(len(document.text.split()) for documents in corpus.sets for document in documents.documents)
+    for model, (recipe, size) in zip(models, recipes_of(models, corpus.sets, corpus.attribute, out), strict=True):
+        cost = f"{model.label} is asked for {size}, of documents of {n_words:,} words; what is there already is reused"
+        run_one(model, recipe, cost)
+        _write_summaries(model, recipe)
+
+
 def recipes_of(
     models: Sequence[AskedModel], documents: Sequence[DocumentSet], attribute: str, out: Path
 ) -> list[tuple[Recipe, RunSize]]:
@@ -93,7 +116,7 @@ def recipes_of(
     return recipes
 
 
-def write_summaries(model: AskedModel, recipe: Recipe) -> None:
+def _write_summaries(model: AskedModel, recipe: Recipe) -> None:
     """Put what a model wrote into the file of its summaries; a set without one has no line there."""
     (phase,) = phases(recipe)
     set_of = {request.id: request.document_set.id for request in read_jsonl(phase.folder / REQUESTS, SummaryRequest)}

@@ -2,8 +2,9 @@
 
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,26 +14,30 @@ from ..corpora.summary_columns import USUAL, columns_of
 from ..errors import DataError, EvenhandError, RecipeError
 from ..evaluation.audit.contents import AuditNumber
 from ..evaluation.audit.input import AuditedSystem, AuditFiles, AuditInput, input_of
-from ..evaluation.audit.run import KEYWORDS, ask, run_audit
+from ..evaluation.audit.options import for_measures
+from ..evaluation.audit.run import KEYWORDS, ask, check_before, run_audit
 from ..evaluation.pages.folder import Say
 from ..evaluation.report.checkpoint.report import read_report
 from ..evaluation.report.comparison.build import COMPARISON, compare_runs
 from ..evaluation.report.comparison.contents import Comparison
 from ..evaluation.report.comparison.entries import NamedRecipe
 from ..evaluation.report.comparison.runs import RUNS, folder_name, refuse_unlike, usual_budgets
-from ..evaluation.report.people.ratings import RatingsFile
+from ..evaluation.report.people.build import summary_key
+from ..evaluation.report.people.ratings import RatedTexts, RatingsFile, read_ratings
 from ..evaluation.report.systems.contents import Score
 from ..fairness.groups.shares import Mode
+from ..generate.stage import phase_requests
 from ..judges.bradley_terry import fit_library
-from ..loop import Step, run_loop
+from ..loop import Step, plan, run_loop
 from ..models.dates import dated
 from ..preflight import preflight
-from ..records import DocumentSet
+from ..records import BestSummary, DocumentSet
 from ..runfolder.dates import run_date
-from ..runfolder.phases import hold_run
+from ..runfolder.phases import BASE, BEST, RESOLVED, hold_run, open_phase
 from ..runfolder.processes import hold, refuse_held
 from ..runfolder.stages import Receipt
-from ..storage import digest, digest_of_all, listed
+from ..storage import digest, digest_of_all, listed, read_jsonl
+from .asked import AskedModel, asked_models, write_summaries
 from .documents import described, labelled, load_documents
 from .results import Best, Candidates, Numbers
 from .steps import keys_of, loaded
@@ -56,7 +61,7 @@ def load_recipe(recipe: Any, changes: Mapping[str, Any] | None = None) -> Recipe
 @in_python(KEYWORDS)
 def audit(  # noqa: PLR0913 (as many arguments as the command has options)
     documents: Any,
-    summaries: Mapping[str, Any],
+    summaries: Mapping[str, Any] | None = None,
     attribute: str | Sequence[str] | None = None,
     *,
     group: Any = None,
@@ -85,12 +90,12 @@ def audit(  # noqa: PLR0913 (as many arguments as the command has options)
         documents: what `load_documents` gives or takes.
         summaries: label -> one summary of each set: what `rerank` gives, what `generate` gives (the first of each request), a
             file, a dict of ids and texts, dicts with "id" and "summary", a data frame of such columns, or texts in the
-            order of the sets. Systems are tested against the first.
+            order of the sets. Systems are tested against the first. None where `models` are audited.
         attribute: social attribute to be fair to; None takes that of the documents. Of several the tests are corrected together.
         group: groups that take the place of the attribute's values: "critical=1,2; mixed=3; praising=4,5", or
             {"critical": [1, 2], "mixed": 3, "praising": "*"}; as of `load_documents`.
         out: folder for audit.json, audit.md and index.html; None writes nothing.
-        say: called with a line on an earlier audit in the folder that will be replaced: print.
+        say: called with a line on an earlier audit in the folder that will be replaced, and on what models are asked for: print.
         summary_columns: columns or keys of the summaries, where they have other names or several have texts:
             {"text": COLUMN, "id": COLUMN}.
         allow_missing: leave sets without a summary out, counted, instead of refusing.
@@ -98,7 +103,9 @@ def audit(  # noqa: PLR0913 (as many arguments as the command has options)
         measures: names with commas between them, as of `evenhand audit`, whose options the others are; None takes the usual.
         matcher: of value-shares and order: "ngram", "words", "bertscore", "bartscore".
         entailer: of coverage: "words", "encoder", "nli".
-        models: model of the matcher or the entailer, "entailer=NAME".
+        models: models to be audited, as of `--model`: each summarises every set first, and what it wrote is kept in `out`, so
+            that the same call continues. "NAME@http://HOST/v1" of a server, a folder, an id of a hub, "embedded:NAME" or a
+            recipe's file, with "LABEL=" before it or not; "entailer=NAME" and "matcher=NAME" are the models of those measures.
         mode: "drop_zero", as is sound; "released", as published tables were made; "paper".
         tau: share of its due that a value may not fall to, in [0, 1]; 0.8 by default.
         target: what is due: "ratio", "equal", or weights, "pos=0.5,neg=0.5".
@@ -111,36 +118,58 @@ def audit(  # noqa: PLR0913 (as many arguments as the command has options)
             over_voters, published, bounds.
 
     Raises:
-        DataError: documents and summaries do not fit, or an option is wrong; mistakes are listed together.
+        DataError: documents and summaries do not fit, a model cannot be asked, or an option is wrong; mistakes are listed
+            together.
+        StepFailed: a model's summaries could not be written.
         MissingExtra: a library that a named matcher or entailer needs is not installed.
     """
     corpus = load_documents(documents, attribute, group=group)
     label_entries = tuple(f"{value}={label}" for value, label in (labels or {}).items())
+    folder = None if out is None else Path(out)
+    if not isinstance(models or "", Sequence) or not all(isinstance(name, str) for name in models or ()):
+        raise DataError(f"models are {described(models)}; give a text, or a list of texts")
+    of_measures, of_systems = for_measures([models] if isinstance(models, str) else models or (), matcher, entailer)
+    if of_systems and folder is None:
+        raise DataError(f"models {of_systems[0]!r}: what a model writes is kept in a folder; name one, out=FOLDER")
+    asked = asked_models(of_systems, folder) if folder else []
     options |= {
-        "measures": measures, "matcher": matcher, "entailer": entailer, "models": models, "mode": mode, "tau": tau,
+        "measures": measures, "matcher": matcher, "entailer": entailer, "models": of_measures or None, "mode": mode, "tau": tau,
         "target": target, "least_group": least_group, "n_examples": n_examples, "resamples": resamples, "level": level,
         "seed": seed,
     }  # fmt: skip
     columns = columns_of(summary_columns)
 
-    def read() -> AuditInput:
+    def read(*, is_before: bool = False) -> AuditInput:
         systems, mistakes = [], []
-        for label, system in labelled(summaries, "summaries", "one summary of each set").items():
+        by_label = {} if asked and summaries is None else labelled(summaries, "summaries", "one summary of each set")
+        entries = [(label, system, columns) for label, system in by_label.items()]
+        entries += [(model.label, model.summaries, USUAL) for model in asked if not is_before]
+        for label, system, system_columns in entries:
             try:
-                systems.append(_system(label, system, corpus.records, columns, allow_missing=allow_missing))
+                systems.append(_system(label, system, corpus.records, system_columns, allow_missing=allow_missing))
             except EvenhandError as error:
                 mistakes.append(f"summaries {label!r}: {error}")
-        names = tuple((label, Path(label)) for label in summaries)
+        names = tuple((label, Path(label)) for label in (*by_label, *(model.label for model in asked)))
         others = () if isinstance(attribute, str | None) else tuple(attribute[1:])
         wanted = AuditFiles(Path("documents"), corpus.grouped_by, others, summaries=names, labels=label_entries)
         return input_of(corpus.records, systems, wanted, digest_of_all(corpus), mistakes)
 
     with in_python((*KEYWORDS, *options)):
         request = ask(options)
-    result = run_audit(request, read, None if out is None else Path(out), say=say)
+    if asked and folder:
+        before = check_before(request, partial(read, is_before=True), folder)
+        write_summaries(asked, before, folder, partial(_write_one, say))
+    result = run_audit(request, read, folder, say=say)
     parts = (result, *result.others)
     numbers = [number for part in parts for number in (*part.by_value, *part.aggregates)]
-    return Numbers(numbers, result, None if out is None else Path(out))
+    return Numbers(numbers, result, folder)
+
+
+def _write_one(say: Say | None, model: AskedModel, recipe: Recipe, cost: str) -> None:
+    """Have a model write its summaries."""
+    if say is not None:
+        say(cost)
+    _run(recipe, None, verbs=("generate",))
 
 
 def run(recipe: Any, changes: Mapping[str, Any] | None = None, *, say: Say | None = None) -> Numbers[Score]:
@@ -210,14 +239,20 @@ def compare(
     return Numbers(comparison.scores, comparison, folder)
 
 
-def check_runs(runs: Sequence[NamedRecipe], budgets: Sequence[int], out: Path, say: Say | None) -> None:
-    """Refuse runs that are bound to fail or could not be compared, and a folder that is not for their comparison.
+def check_runs(
+    runs: Sequence[NamedRecipe],
+    budgets: Sequence[int],
+    out: Path,
+    say: Say | None,
+    ratings: RatingsFile | None = None,
+) -> None:
+    """Refuse runs that are bound to fail or could not be compared, a folder that is not for their comparison, wrong ratings.
 
     `say` is called with a line on an earlier comparison that will be replaced.
 
     Raises:
         RecipeError: all mistakes are listed.
-        DataError: the folder is refused.
+        DataError: the folder is refused, or the ratings are.
         MissingExtra: choix is not installed.
     """
     fit_library()
@@ -231,7 +266,24 @@ def check_runs(runs: Sequence[NamedRecipe], budgets: Sequence[int], out: Path, s
     if mistakes:
         raise RecipeError(listed(mistakes))
     refuse_unlike(runs, budgets)
+    if ratings is not None:
+        _check_ratings(ratings, runs)
     COMPARISON.announce(out, [entry.label for entry in runs], say)
+
+
+def _check_ratings(file: RatingsFile, runs: Sequence[NamedRecipe]) -> None:
+    """Refuse ratings that are wrong before anything runs, so far as that is known of systems that have written nothing yet."""
+    texts: dict[str, dict[str, str]] = {}
+    for run in runs:
+        has_run = (run.recipe.output / RESOLVED).is_file()
+        done = {step.step.name for step in plan(run.recipe) if step.is_done} if has_run else set()
+        for label, phase in run.systems:
+            is_written = f"{phase.name} rerank" in done
+            best = read_jsonl(phase.folder / BEST, BestSummary) if is_written else []
+            texts[label] = dict(summary_key(summary) for summary in best if summary.text)
+    recipe = runs[0].recipe
+    documents = {request.document_set.id: request.document_set for request in phase_requests(open_phase(recipe, BASE))}
+    read_ratings(file, RatedTexts([*documents.values()], recipe.corpus.attribute, texts))
 
 
 def run_and_compare(  # noqa: PLR0913 (what compare_runs takes, and how runs are made)
@@ -263,12 +315,12 @@ def run_and_compare(  # noqa: PLR0913 (what compare_runs takes, and how runs are
         return compare_runs(runs, out, budgets, judged, by_round=by_round, ratings=ratings)
 
 
-def _run(recipe: Recipe, say: Say | None, twins: Sequence[Path] = ()) -> None:
+def _run(recipe: Recipe, say: Say | None, twins: Sequence[Path] = (), verbs: Collection[str] | None = None) -> None:
     def on_done(step: Step, receipt: Receipt, reused: bool) -> None:
         if say is not None:
             say(f"{step.name}: {'reused' if reused else f'{receipt.seconds:.1f} s'}")
 
-    run_loop(recipe, running=lambda step: nullcontext(), on_done=on_done, twins=twins)
+    run_loop(recipe, running=lambda step: nullcontext(), on_done=on_done, twins=twins, verbs=verbs)
 
 
 def _placed(recipe: Any, out: str | Path) -> Any:

@@ -21,9 +21,8 @@ if TYPE_CHECKING:
     from rich.progress import TaskID
 
     from ..api.asked import AskedModel
+    from ..config import Recipe
     from ..evaluation.audit.build import Progress
-    from ..evaluation.audit.input import AuditFiles
-    from ..evaluation.audit.run import AuditMeasures
 
 # what options are shown under
 INPUT, MEASURES, SAID = "Documents and summaries", "Measures", "What is said of them, and where"
@@ -250,13 +249,13 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     Languages: words and opinions read every script, Chinese, Japanese, Thai, Lao, Khmer and Burmese as pairs of characters.
     ngram, stop words and word-lists are made for English.
     """
-    from ..api.asked import asked_models
+    from ..api.asked import asked_models, write_summaries
     from ..corpora.summary_columns import columns_of
     from ..evaluation.audit.input import AuditFiles, SystemFiles, read_input
     from ..evaluation.audit.named import AUDIT_PAGE
     from ..evaluation.audit.options import arrangements, for_measures, read_option_entries
     from ..evaluation.audit.page import page
-    from ..evaluation.audit.run import ask, run_audit
+    from ..evaluation.audit.run import ask, check_before, run_audit
     from ..evaluation.gate.calibrated import refuse_llm_units
     from ..evaluation.gate.decide import Gating
     from ..evaluation.pages import terminal
@@ -305,7 +304,7 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     )
     refuse_llm_units(limits, is_by_model=request.entailer is not None and request.entailer.units == "llm")
     if models:
-        _ask_models(models, request, wanted, out)
+        write_summaries(models, check_before(request, lambda: read_input(wanted, is_before=True), out), out, _write_one)
     with _progress() as progress:
         report = run_audit(
             request,
@@ -324,18 +323,9 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     gate.end(report.gate, "audit")
 
 
-def _ask_models(models: "Sequence[AskedModel]", request: "AuditMeasures", wanted: "AuditFiles", out: Path) -> None:
-    """Have models write what they have not written yet, after all that can be refused without it, and a word on what it costs."""
-    from ..api.asked import recipes_of, write_summaries
-    from ..evaluation.audit.run import check_before
-
-    corpus = check_before(request, wanted, out)
-    n_words = sum(len(document.text.split()) for documents in corpus.sets for document in documents.documents)
-    recipes = recipes_of(models, corpus.sets, corpus.attribute, out)
-    for model, (recipe, size) in zip(models, recipes, strict=True):
-        note(f"{model.label} is asked for {size}, of documents of {n_words:,} words; what is there already is reused")
-        run_with_progress(recipe, verbs=("generate",), name=model.label)
-        write_summaries(model, recipe)
+def _write_one(model: "AskedModel", recipe: "Recipe", cost: str) -> None:
+    note(cost)
+    run_with_progress(recipe, verbs=("generate",), name=model.label)
 
 
 def plugin_options() -> dict[str, list[inspect.Parameter]]:

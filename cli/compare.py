@@ -86,7 +86,7 @@ def compare(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has 
     earlier = read_earlier(limits, COMPARISON_PAGE)
     runs = name_runs(recipes, set_ or [], over or [], out)
     budget_sizes = _budgets(budgets) if budgets else usual_budgets(runs)
-    check_runs(runs, budget_sizes, out, say)
+    check_runs(runs, budget_sizes, out, say, rated)
     for run in runs:
         refuse_uncalibrated(limits, run.recipe)
     gating = Gating(COMPARISON_PAGE, limits, earlier)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ..extras import verbosity
 from ..runfolder.progress import Tally, progress_path, read_progress
 from ..text.amounts import clock
-from .terminal import note, note_cautions, relay, say_put_aside, summary
+from .terminal import console, note, note_cautions, relay, say_put_aside, summary
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -75,12 +75,23 @@ def watched(title: str, folder: Path, stage: str = "*") -> Iterator[Callable[[st
 
     terminal = Terminal()
     if not terminal.is_terminal or verbosity():
-        note(f"{title}  started at {datetime.now():%H:%M:%S}")
+        say_start(title)
         yield relay if verbosity() == "verbose" else None
         return
     view = View(title, lambda: _tally(folder, stage))
     with Live(get_renderable=view.render, console=terminal, transient=True, refresh_per_second=2):
         yield None
+
+
+def say_start(title: str) -> None:
+    """Print when work begins of which no bar is shown here."""
+    note(f"{title}  started at {datetime.now():%H:%M:%S}")
+
+
+def say_judging() -> None:
+    """Print when judges begin, whose own bar stands in terminals alone."""
+    if not console().is_terminal:
+        say_start("judging")
 
 
 def _tally(folder: Path, stage: str) -> Tally | None:

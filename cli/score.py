@@ -9,11 +9,12 @@ import typer
 from ..errors import DataError, RecipeError
 from . import completion
 from .inputs import Columns, Dimensions, Group, Ratings, Scales, SkipEmpty, SummaryColumns, labelled, ratings_file
+from .progress import say_judging
 from .terminal import say, show, show_page
 
 if TYPE_CHECKING:
     from ..api.results import Candidates, Judgements
-    from ..config import Recipe
+    from ..config import JudgeOptions, Recipe
     from ..evaluation.report.people.ratings import RatingsFile
 
 EXAMPLE = "Example: evenhand score --documents reviews --summaries even-handed --summaries praising --judges rerank --out scores"
@@ -75,8 +76,6 @@ def score(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     """
     from ..api.documents import load_documents
     from ..api.steps import given_candidates, judge_each
-    from ..config.recipe import scope_mistakes
-    from ..config.recipe_file import load_judges
     from ..evaluation.pages import terminal
     from ..evaluation.pages.folder import SCORES_TABLE
     from ..evaluation.pages.write import PAGE
@@ -86,7 +85,6 @@ def score(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     from ..evaluation.report.people.page import people_blocks
     from ..judges.bradley_terry import fit_library
     from ..runfolder.processes import hold
-    from ..storage import listed
 
     rated = ratings_file(ratings, dimension, scale)
     files = [labelled(entry, "--summaries") for entry in summaries]
@@ -97,12 +95,15 @@ def score(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         SCORED.check(out)
     for folder in folders:
         _check(folder)
-    judge_options = load_judges(judges)
-    if unfit := [f"{judges}: {mistake}" for mistake in scope_mistakes(judge_options, scope, "--scope")]:
-        raise RecipeError(listed(unfit))
+    judge_options = _judges(judges, scope, labels)
     task = {"scope": "side"} if scope == "side" else None
-    known = columns.model_dump(exclude_unset=True) if columns else {}
-    sets = load_documents(str(documents), attribute, group=group, skip_empty=skip_empty, **known)
+    sets = load_documents(
+        str(documents),
+        attribute,
+        group=group,
+        skip_empty=skip_empty,
+        **(columns.model_dump(exclude_unset=True) if columns else {}),
+    )
     candidates = [given_candidates(str(path), sets, task, summary_columns=summary_columns) for _, path in files]
     _check_ratings(rated, dict(zip(labels, candidates, strict=True)))
     with hold(out):
@@ -112,6 +113,7 @@ def score(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         if is_several:
             SCORED.announce(out, labels, say)
         entries = []
+        say_judging()
         for label, folder, judgements in zip(labels, folders, judge_each(candidates, judge_options), strict=True):
             _write(folder, judgements)
             entries.append(
@@ -140,6 +142,21 @@ def score(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
                 say(f"warning: {labels[0]}: {warning}")
             _say_counts(judgements)
             say(f"scores: {out / SCORES_TABLE}")
+
+
+def _judges(path: Path, scope: Literal["all", "side"], labels: Sequence[str]) -> "dict[str, JudgeOptions]":
+    """The judges of a file, which can judge such summaries; a warning of those of the family that a system is called after."""
+    from ..config.recipe import scope_mistakes
+    from ..config.recipe_file import load_judges
+    from ..judges.independence import kin_warning
+    from ..storage import listed
+
+    options = load_judges(path)
+    if unfit := [f"{path}: {mistake}" for mistake in scope_mistakes(options, scope, "--scope")]:
+        raise RecipeError(listed(unfit))
+    for warning in filter(None, (kin_warning(options, label) for label in labels)):
+        say(f"warning: {warning}")
+    return options
 
 
 def _check_ratings(file: "RatingsFile | None", candidates: "Mapping[str, Candidates]") -> None:

@@ -16,7 +16,7 @@ from ..generate.backend import Used
 from ..records import Candidate, Judgement, Record, SummaryRequest
 from ..storage import canonical_json
 from ..text import fold
-from .asking import by_model, companies, score_together
+from .asking import LanguageModelJudge, by_model, companies, score_together
 from .cache import Judged, VerdictCache
 from .documents import labelled_documents
 from .judge import Judge, JudgeInput, Verdict
@@ -34,6 +34,9 @@ MISSING_REFERENCE = {
     "source_and_candidates": "no source text",
     "request": "no request",
 }
+# judgements of a batch, at most, unless one request has more: what an interruption can lose, and a step of the bar, which takes
+# about half a minute of a language model of 0.5B on a processor
+JUDGEMENTS_TOGETHER = 32
 # what judges read that compare the candidates of a request
 COMPARING: tuple[Against, ...] = ("candidates", "source_and_candidates")
 
@@ -90,8 +93,8 @@ def judge_together(
 ) -> list[Judgement]:
     """A judgement of every input by every judge, judge by judge, in the order of the items.
 
-    Scores come from the cache where it has them, and are kept there batch by batch. Judges on one model are asked together, and a
-    model is closed before the next is loaded.
+    Scores come from the cache where it has them, and are kept there batch by batch, of few judgements whatever the judges'
+    `requests_per_batch`. Judges on one model are asked together, and a model is closed before the next is loaded.
 
     Args:
         judges: all of them.
@@ -101,15 +104,16 @@ def judge_together(
         spent: gets what each batch took.
     """
     by_judge: dict[str, list[Judgement]] = {judge.name: [] for judge in judges}
+    n_inputs = len(inputs_of(None, items))
     with (
         closing(VerdictCache(cache_file)) as cache,
-        tqdm(total=len(judges) * len(items), unit="request", disable=no_bars()) as bar,
+        tqdm(total=len(judges) * n_inputs, unit="judgement", disable=no_bars()) as bar,
     ):
         for group in by_model(judges):
             with ExitStack() as models:
                 for judge in group:
                     models.callback(judge.close)
-                size = min(judge.requests_per_batch for judge in group)
+                size = _batch_size(group, n_inputs / max(1, len(items)))
                 for start, company in product(range(0, len(items), size), companies(group)):
                     some = items[start : start + size]
                     work = [(judge, inputs_of(judge.against, some)) for judge in company]
@@ -120,8 +124,17 @@ def judge_together(
                     keep_verdicts(batch, work, cache)
                     for judgement in batch.judgements:
                         by_judge[judgement.judge].append(judgement)
-                    bar.update(len(company) * len(some))
+                    bar.update(len(batch.judgements))
     return [each for judgements in by_judge.values() for each in judgements]
+
+
+def _batch_size(group: Sequence[Judge], n_summaries: float) -> int:
+    """Requests of a batch for judges that hold one model, of requests with so many summaries on average."""
+    size = min(judge.requests_per_batch for judge in group)
+    if any(isinstance(judge, LanguageModelJudge) and judge.is_deferred for judge in group):
+        return size
+    n_judgements = n_summaries * max(map(len, companies(group)))
+    return max(1, min(size, int(JUDGEMENTS_TOGETHER / max(1.0, n_judgements))))
 
 
 def _spent(work: Sequence[JudgeWork], batch: JudgedBatch, seconds: float) -> Spent:

@@ -1,14 +1,14 @@
 """Whether the judges of a report are independent of those that a run chooses and trains by, and judges of the model that writes.
 
-As far as a recipe tells: of a model's family it tells nothing that is sure, since strangers share architectures, and many a model
-that was tuned has a name that does not say from which.
+As far as a recipe tells: of a model's family its name tells, since strangers share architectures, and not of every model that was
+tuned.
 """
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Literal
 
-from ..config import Recipe
-from ..models.bases import is_same_model
+from ..config import JudgeOptions, Recipe
+from ..models.bases import is_same_family, is_same_model
 from ..runfolder.phases import BASE, open_phase
 
 # names of two judges
@@ -60,19 +60,27 @@ def overlap_warnings(
 
 
 def writer_warning(recipe: Recipe) -> str:
-    """Which judges ask the very model that writes the summaries, in a sentence; "" where none does."""
-    writer = recipe.model.name
-    names = [
-        name
-        for name, options in recipe.judges.items()
-        if any(is_same_model(asked.model.name, writer) for asked in options.language_models.values())
-    ]
-    if not names or not recipe.generate.has_model:
+    """Which judges ask the model that writes the summaries, or one of its family, in a sentence; "" where none does."""
+    return kin_warning(recipe.judges, recipe.model.name) if recipe.generate.has_model else ""
+
+
+def kin_warning(judges: Mapping[str, JudgeOptions], writer: str) -> str:
+    """Which judges ask this model or one of its family, in a sentence; "" where none does."""
+    askers: dict[str, list[str]] = {}
+    for name, options in judges.items():
+        models = [asked.model.name for asked in options.language_models.values()]
+        if any(is_same_model(model, writer) for model in models):
+            askers.setdefault(f"the model that writes the summaries, {writer}", []).append(name)
+        elif any(is_same_family(model, writer) for model in models):
+            askers.setdefault(f"a model of the family of {writer}, which writes the summaries", []).append(name)
+    if not askers:
         return ""
-    ask = "asks" if len(names) == 1 else "ask"
+    sentences = [
+        f"{_named('Judge', names)} {'asks' if len(names) == 1 else 'ask'} {kin}" for kin, names in askers.items()
+    ]
     return (
-        f"{_named('Judge', names)} {ask} the model that writes the summaries, {writer}: language models favour what they wrote "
-        "themselves. Name a model of another family for judging."
+        f"{'. '.join(sentences)}: language models favour what they or their like wrote. Name a model of another family for "
+        "judging."
     )
 
 

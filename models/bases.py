@@ -2,6 +2,7 @@
 
 import logging
 import re
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,14 @@ SHAPE = ("model_type", "hidden_size", "num_hidden_layers", "num_attention_heads"
 # what makes another file of the same model: how it is quantised, who made it, the hash of a converted folder
 COPY = re.compile(
     r"^meta-|[-_.](?:unsloth|bnb[-_.]4bit|[48]bit|awq|gptq|gguf|mlx|fp8|b?f16|fp16|i?q\d(?:_\w+)?)(?![^\W_]).*$|-[0-9a-f]{16}$"
+)
+
+WORD = re.compile(r"[a-z]+")
+# types whose architecture strangers took, too, so that nothing of a family follows
+OPEN = frozenset({"gpt", "llama"})
+# words that many names have, of models and of folders
+PLAIN = frozenset(
+    "adapter base chat checkpoint dpo final ft instruct it large merged mini model my open output sft small the tiny".split()
 )
 
 
@@ -81,6 +90,28 @@ def is_same_model(base: str, name: str) -> bool:
 
 def _plain(name: str) -> str:
     return COPY.sub("", Path(public_name(name)).name.casefold())
+
+
+def is_same_family(first: str, second: str) -> bool:
+    """Whether two models are of one family, by their names: the first word of one, "qwen" or "llama", stands in the other's.
+
+    So the tuned model that is named after its base is of both families, and one whose name does not say its base is of none that
+    is known. Of a folder `model_type` is a word, too. No weights are read.
+    """
+    heads, words = zip(*map(_family, (first, second)), strict=True)
+    return any(head in words[1] for head in heads[0]) or any(head in words[0] for head in heads[1])
+
+
+def _family(name: str) -> tuple[set[str], set[str]]:
+    """The words that a model's family is known by, and all words of its name."""
+    words, config = [word for word in WORD.findall(_plain(name)) if word not in PLAIN], local_path(name) / CONFIG
+    of_type: list[str] = []
+    if config.is_file():
+        with suppress(EvenhandError):
+            of_type = [
+                word for word in WORD.findall(str(read_settings(config).get("model_type")))[:1] if word not in OPEN
+            ]
+    return {*words[:1], *of_type}, {*words, *of_type}
 
 
 def _other_shape(base: str, config: Any) -> str:

@@ -24,7 +24,7 @@ from .build import Progress, build_audit
 from .contents import Audit
 from .families import MEASURES, absent_measures, families, idle_measures, measure_names, open_tools
 from .figures import Family
-from .input import AuditFiles, AuditInput, read_input
+from .input import AuditInput
 from .named import AUDIT_PAGE, subject_names
 from .options import (
     arrangements,
@@ -167,19 +167,19 @@ def _refuse_single_by(corpus: AuditInput, measures: Sequence[str]) -> None:
         )
 
 
-def check_before(audit_measures: AuditMeasures, wanted: AuditFiles, out: Path) -> AuditInput:
+def check_before(audit_measures: AuditMeasures, read: Callable[[], AuditInput], out: Path) -> AuditInput:
     """What is to be audited, as far as it is there: all that an audit would refuse is refused before models are asked.
 
     Args:
         audit_measures: what is measured.
-        wanted: documents and summaries, those that models will write among them.
+        read: documents and summaries without those that models will write.
         out: the audit's folder.
 
     Raises:
         DataError: the folder, the documents, summaries or an option would be refused.
     """
     AUDIT.check(out)
-    corpus = read_input(wanted, is_before=True)
+    corpus = read()
     _refuse_single(corpus, audit_measures.measures)
     audit_measures.plan(corpus)
     return corpus

@@ -62,7 +62,10 @@ def read_polis(folder: Path) -> Consultation:
         left_out["votes on statements that are left out"] += len(cast) - len(all_votes)
         votes += one_each(all_votes, left_out)
     if not sets:
-        raise DataError(f"{folder}: no statement is by a participant of an opinion group")
+        raise DataError(
+            f"{folder}: no statement is by a participant of an opinion group; {PARTICIPANTS} has the groups that Polis found, in "
+            "column group-id, and comments.csv the authors: export the conversation once Polis shows groups"
+        )
     return Consultation(sets, votes, +left_out, ABOUT)
 
 

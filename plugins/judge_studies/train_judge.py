@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import numpy as np
+
 from ...config import JudgeOptions
 from ...config.needs import Purpose, TextJudgeSection
 from ...errors import DataError, RecipeError
@@ -21,7 +23,7 @@ from .line import fit_best, leave_topic_out, moments_by_topic
 from .ratings.rated import RatedSummaries
 from .scoring import BASELINES, LabelledFile, has_nothing_to_judge, rated_labels, read_labels
 from .study import JudgeStudy
-from .training import COMBINED, FeatureTable, Training, features, gaps, terms, unseen
+from .training import COMBINED, FeatureTable, Training, features, gaps, refuse_few_topics, terms, unseen
 from .training_page import page
 
 JUDGE = "judge.json"
@@ -87,6 +89,7 @@ def train_judge(
         rated_labels(request.rated, request.judges) if request.rated else read_labels(file, request.judges, evidence)
     )
     _refuse_trained_on(labels)
+    _refuse_unfit_features(labels, request)
     with TRAINED_JUDGE.begun(out, (request.purpose, labels.digest, sorted(labels.judges)), say):
         training, judgements = _trained(labels, request, judge_by_model(labels.judges, labels.sets))
         TRAINED_JUDGE.write(out, training, page(training), {SCORES: judgements})
@@ -101,11 +104,6 @@ def _trained(
     """The training, and the judgements with those of lines that never saw the topic before them."""
     # the logarithm of length is a feature in its place
     table = features(JudgeStudy(labels.sets, judgements, ratings=labels.ratings), request.purpose, but=(LENGTH,))
-    if strangers := sorted(set(request.signs) - set(table.names)):
-        raise RecipeError(
-            f"--monotone {strangers[0]!r} is not a feature{did_you_mean(strangers[0], table.names)} Features are "
-            f"{', '.join(table.names)}"
-        )
     bounds = table.held(request.signs)
     line = fit_best([*moments_by_topic(table.rows, table.truths, table.topics).values()], bounds)
     scores, penalties = leave_topic_out(table.rows, table.truths, table.topics, bounds)
@@ -180,6 +178,24 @@ def _refuse_trained_on(labels: LabelledFile) -> None:
             "would trust it too much; train its encoder without them, `evenhand judges train-encoder --leave-out SETS`, or "
             "leave it out"
         )
+
+
+def _refuse_unfit_features(labels: LabelledFile, request: TrainingRequest) -> None:
+    """Refuse, before a judge is asked, signs of what is no feature, and summaries of too few topics.
+
+    Raises:
+        RecipeError: a sign is of none.
+        DataError: too few topics are left to learn from.
+    """
+    names = [*(name for name in labels.judges if name != LENGTH), *COUNTED]
+    if strangers := sorted(set(request.signs) - set(names)):
+        raise RecipeError(
+            f"--monotone {strangers[0]!r} is not a feature{did_you_mean(strangers[0], names)} Features are {', '.join(names)}"
+        )
+    study = JudgeStudy(labels.sets, ratings=labels.ratings)
+    rows = zip(study.topics, study.truths[request.purpose], strict=True)
+    topics = [topic for topic, truths in rows if not np.isnan(truths).all()]
+    refuse_few_topics(topics, f"a known {request.purpose}", "add articles")
 
 
 def _unfit(name: str, options: JudgeOptions) -> str | None:

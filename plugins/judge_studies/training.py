@@ -1,6 +1,6 @@
 """What judges and counts say of controlled summaries as features, the line that is fitted to them, and what it is worth."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -63,15 +63,26 @@ def features(study: JudgeStudy, purpose: Purpose, *, but: Sequence[str] = ()) ->
     is_known = ~np.isnan(truths) & ~np.isnan(scores).any(axis=-1)
     cells = [(study.sets[row], int(place), study.topics[row]) for row, place in np.argwhere(is_known)]
     topics = tuple(topic for _, _, topic in cells)
-    if len(set(topics)) < LEAST_SETS:
-        raise DataError(
-            f"{len(set(topics))} topics have summaries with a known {purpose} and a score by every judge, but it takes at least "
-            f"{LEAST_SETS} to see what a trained judge is worth on another; add articles, or leave out judges that score few"
-        )
+    refuse_few_topics(
+        topics, f"a known {purpose} and a score by every judge", "add articles, or leave out judges that score few"
+    )
     counted = [[*counts(article.summaries[place].text, article.source).values()] for article, place, _ in cells]
     places = tuple((article.id, place) for article, place, _ in cells)
     rows = np.column_stack([scores[is_known], np.array(counted, dtype=float)])
     return FeatureTable((*judges, *COUNTED), rows, truths[is_known], topics, places, study.n_summaries - len(rows))
+
+
+def refuse_few_topics(topics: Iterable[str], known: str, remedy: str) -> None:
+    """Refuse topics too few to learn from.
+
+    Raises:
+        DataError: they are.
+    """
+    if (n := len(set(topics))) < LEAST_SETS:
+        raise DataError(
+            f"{n} topics have summaries with {known}, but it takes at least {LEAST_SETS} to see what a trained judge is worth on "
+            f"another; {remedy}"
+        )
 
 
 def terms(table: FeatureTable, line: FittedLine, signs: Mapping[str, Sign]) -> tuple[Feature, ...]:

@@ -64,6 +64,42 @@ def test_mistakes_of_an_audit_are_listed_together(documents, tmp_path):
         evenhand.audit(documents, {"a": ["x"] * 3}, measures="coverage", least_groop=3)
 
 
+def test_models_are_asked_once_and_audited_beside_files(documents, tmp_path):
+    recipe = tmp_path / "mine.yaml"
+    recipe.write_text(
+        "name: mine\noutput: runs/mine\nmodel: {name: none}\n"
+        "generate: {backend: scripted, plans: {drawn: {candidates: 4, max_tokens: 77}}}\n"
+        "judges: {contract: {kind: contract}}\nreward: {judges: [contract]}\nevaluation: {judges: [contract]}\nrounds: 0\n"
+    )
+    lines, out = [], tmp_path / "audit"
+    alone = evenhand.audit(documents, models=str(recipe), out=out, say=lines.append, **FAST)
+    assert [system.label for system in alone.found.systems] == ["mine"]
+    assert lines[0].startswith("mine is asked for 3 candidates of at most 231 tokens")
+    candidates = out / "models" / "mine" / "evaluation" / "base" / "candidates.jsonl"
+    date = candidates.stat().st_mtime_ns
+    texts = {each.id: each.documents[0].text for each in documents}
+    rows = [{"town": name, "words": text} for name, text in texts.items()]
+    columns = {"id": "town", "text": "words"}
+    both = evenhand.audit(
+        documents, {"one-sided": rows}, models=[str(recipe)], out=out, summary_columns=columns, **FAST
+    )
+    assert [(system.label, system.n_summaries) for system in both.found.systems] == [("one-sided", 3), ("mine", 3)]
+    assert candidates.stat().st_mtime_ns == date
+
+
+def test_all_that_an_audit_refuses_is_refused_before_a_model_is_asked(documents, tmp_path):
+    (tmp_path / "mine").mkdir()
+    for options, message in (
+        ({"target": "ban=1"}, "no weight for allow"),
+        ({"summaries": {"a": ["x"]}}, "summaries 'a'"),
+        ({"summaries": {"mine": ["x"] * 3}}, "two systems are called 'mine'"),
+        ({}, "^models "),
+    ):
+        with pytest.raises(DataError, match=message):
+            evenhand.audit(documents, models=str(tmp_path / "mine"), out=tmp_path / "audit", **{**FAST, **options})
+    assert not (tmp_path / "audit" / "models" / "mine").exists()
+
+
 @pytest.mark.parametrize("summaries", ["praising", ["x"] * 3, 3, None, {}, {3: ["x"] * 3}])
 def test_summaries_that_are_no_dict_of_labels_are_refused(documents, summaries):
     with pytest.raises(DataError, match=r"summaries (are .*give a dict of labels|need labels)"):
@@ -92,7 +128,9 @@ def test_summaries_of_a_system_that_are_none_are_refused_with_its_label(document
         pytest.param(
             {"word_lists": "lists.yaml"}, "^word_lists has no effect", marks=pytest.mark.needs("plugins/bias")
         ),
-        ({"models": "x"}, "^models 'x': write models matcher=NAME with matcher bertscore"),
+        ({"models": "matcher=x"}, "^models 'matcher=x': write models matcher=NAME with matcher bertscore"),
+        ({"models": "x"}, "^models 'x': what a model writes is kept in a folder; name one, out=FOLDER"),
+        ({"models": 3}, "^models are int 3; give a text, or a list of texts"),
         pytest.param({"tone": "encoder"}, "^tone has no effect", marks=pytest.mark.needs("plugins/tone")),
         ({"out": __file__}, "^out .*: is not a folder"),
     ],

@@ -55,6 +55,11 @@ def test_methods_and_sweep_are_run_and_compared_and_then_reused(recipes, tmp_pat
     # four steps of each of three runs
     assert again.stdout.count("reused") == 12
     assert (tmp_path / "out" / "index.html").read_bytes() == pages
+    ratings = tmp_path / "ratings.csv"
+    ratings.write_text("id,summary,score\nsupervised-clinic,words that no system wrote,3\n")
+    refused = compare(*command, "--ratings", ratings, "--dry-run")
+    assert refused.returncode == 2
+    assert "none of its 1 rated texts is a summary of zero-shot, debate agents 2" in refused.stderr
 
 
 @pytest.mark.needs("plugins/debate")
@@ -88,6 +93,25 @@ def test_what_cannot_be_compared_for_want_of_a_library_is_said_before_any_run(re
     monkeypatch.setitem(sys.modules, "choix", None)
     with pytest.raises(MissingExtra, match=r"needs choix.* 'evenhand\[compare\]'"):
         evenhand.compare(recipes, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.needs("plugins/debate", "plugins/judge_studies")
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ("clinics,debate,words,3", "no document set has the id 'clinics'"),
+        # which is not written yet
+        ("supervised-clinic,debate,,3", "has no rated summary with a text"),
+        ("supervised-clinic,debate,words,three", "three"),
+    ],
+)
+def test_wrong_ratings_are_refused_before_any_run(recipes, tmp_path, row, said):
+    ratings = tmp_path / "ratings.csv"
+    ratings.write_text(f"id,system,summary,score\n{row}\n")
+    shown = compare(*recipes, "--out", tmp_path / "out", "--ratings", ratings)
+    assert shown.returncode == 2
+    assert said in shown.stderr
     assert not (tmp_path / "out").exists()
 
 

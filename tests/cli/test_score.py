@@ -419,3 +419,19 @@ def test_documents_without_attributes_are_judged_all_together_and_have_no_sides(
     assert all(row["recall"] for row in rows)
     with pytest.raises(DataError, match="set 'a': no document has an attribute, and so none has a side"):
         score(tmp_path, *given, "--scope", "side", "--out", tmp_path / "sides")
+
+
+def test_a_judge_of_the_family_after_which_a_system_is_called_is_told(tmp_path, two):
+    judge = "{kind: rubric, rubric: coverage, model: {name: Qwen/Qwen2.5-7B-Instruct}, backend: {backend: scripted}}"
+    (tmp_path / "grade.yaml").write_text(f"judges:\n  grade: {judge}\n")
+    files = [f"qwen3-8b={tmp_path / 'vague.json'}", f"llama-3.1-8b={tmp_path / 'whole.json'}"]
+    options = [
+        "--documents",
+        two[1],
+        "--judges",
+        tmp_path / "grade.yaml",
+        *(x for file in files for x in ("--summaries", file)),
+    ]
+    output = " ".join(score(tmp_path, *options).output.split())
+    assert output.count("asks a model of the family of") == 1
+    assert "warning: Judge 'grade' asks a model of the family of qwen3-8b, which writes the summaries" in output

@@ -1,5 +1,7 @@
 """Judges that ask the model that writes."""
 
+import json
+
 import pytest
 from quick_recipe import RECIPE
 
@@ -31,7 +33,7 @@ def recipe(writer, *judges, backend="transformers"):
 def test_a_judge_that_asks_the_writer_is_told(writer, judge):
     name = judge.split("/")[-1]
     assert writer_warning(recipe(writer, judge)).startswith(
-        f"Judge '{name}' asks the model that writes the summaries, {writer}: language models favour what they wrote"
+        f"Judge '{name}' asks the model that writes the summaries, {writer}: language models favour what they or their"
     )
 
 
@@ -43,10 +45,58 @@ def test_several_judges_are_one_message():
 @pytest.mark.parametrize(
     ("writer", "judge"),
     [
+        ("Qwen/Qwen2.5-1.5B-Instruct", "Qwen/Qwen3-8B"),
+        ("embedded:qwen2.5-coder-0.5b-instruct", "Qwen/Qwen2.5-7B-Instruct"),
+        ("meta-llama/Llama-3.1-8B-Instruct", "unsloth/Llama-3.2-1B-Instruct-GGUF"),
+        # names on servers
+        ("gpt-4o-mini", "gpt-4.1"),
+        ("claude-3-5-haiku-latest", "anthropic/claude-sonnet-4"),
+        # tuned, and named after its base
+        ("meta-llama/Llama-3.1-8B-Instruct", "NousResearch/Hermes-3-Llama-3.1-8B"),
+        ("deepseek-ai/DeepSeek-R1-Distill-Qwen-7B", "Qwen/Qwen2.5-14B-Instruct"),
+    ],
+)
+def test_a_judge_of_the_writers_family_is_told(writer, judge):
+    name = judge.split("/")[-1]
+    assert writer_warning(recipe(writer, judge)).startswith(
+        f"Judge '{name}' asks a model of the family of {writer}, which writes the summaries: "
+    )
+
+
+def test_of_a_folder_its_configuration_tells_the_family(tmp_path):
+    for name, kind in (("merged", "qwen2"), ("other", "llama")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "config.json").write_text(json.dumps({"model_type": kind}))
+    judges = (str(tmp_path / "merged"), str(tmp_path / "other"))
+    assert writer_warning(recipe("Qwen/Qwen2.5-7B-Instruct", *judges)).startswith(
+        "Judge 'merged' asks a model of the family"
+    )
+    # many strangers have this architecture
+    assert writer_warning(recipe("meta-llama/Llama-3.1-8B-Instruct", *judges)) == ""
+
+
+def test_the_writer_and_its_family_are_one_message():
+    message = writer_warning(recipe("org/one-7b", "org/one-7b", "org/one-1b", "org/two"))
+    assert message.startswith(
+        "Judge 'one-7b' asks the model that writes the summaries, org/one-7b. Judge 'one-1b' asks a model of the family of "
+        "org/one-7b, which writes the summaries: "
+    )
+    assert "two" not in message
+
+
+@pytest.mark.parametrize(
+    ("writer", "judge"),
+    [
         # architectures and labs in common are no model in common
         ("HuggingFaceTB/SmolLM2-360M-Instruct", "meta-llama/Llama-3.2-1B-Instruct"),
         ("mistralai/Mistral-7B-Instruct-v0.3", "meta-llama/Llama-3.1-8B-Instruct"),
         ("google/gemma-2-9b-it", "google/flan-t5-xl"),
+        ("mistralai/Mistral-7B-Instruct-v0.3", "mistralai/Mixtral-8x7B-Instruct-v0.1"),
+        ("Qwen/Qwen2.5-7B-Instruct", "meta-llama/Llama-3.1-8B-Instruct"),
+        ("gpt-4o", "claude-3-5-sonnet-latest"),
+        ("gpt-4o", "gemini-2.0-flash"),
+        ("my-model", "my-other-model"),
+        ("tiny-random-gemma", "tiny-llama-it"),
     ],
 )
 def test_other_models_are_not_told(writer, judge):

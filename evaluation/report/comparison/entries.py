@@ -47,6 +47,13 @@ class NamedRecipe:
     label: str
     recipe: Recipe
 
+    @property
+    def systems(self) -> list[tuple[str, Phase]]:
+        """What tables call the policies that are compared, with their phases: the model as it was, and after the last round."""
+        untrained, *rounds = evaluations(self.recipe)
+        base = f"{self.label} untrained" if self.recipe.rounds else self.label
+        return [(base, untrained), *((self.label, phase) for phase in rounds[-1:])]
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -158,17 +165,14 @@ def read_entries(named: Sequence[NamedRecipe]) -> list[Entry]:
     seen: set[tuple[str, str]] = set()
     trained_last = sorted(named, key=lambda run: run.recipe.rounds > 0)
     for run in trained_last:
-        untrained, *rounds = evaluations(run.recipe)
-        of_run = tuple(read_policy(phase, compared) for phase in (untrained, *rounds[-1:]))
-        for output in of_run:
-            phase = output.phase
+        of_run = tuple(read_policy(phase, compared) for _, phase in run.systems)
+        for (label, phase), output in zip(run.systems, of_run, strict=True):
             # the same candidates chosen among in another way are another entry
             identity = (digest(run.recipe.reward.model_dump(mode="json")), output.candidates)
             is_base = run.recipe.rounds > 0 and phase.after_round is None
             if is_base and identity in seen:
                 continue
             seen.add(identity)
-            label = f"{run.label} untrained" if is_base else run.label
             entries.append(Entry(label, output, read_cost(label, phase), run=label, of_run=of_run))
     order = {run.recipe.output: place for place, run in enumerate(named)}
     return sorted(entries, key=lambda entry: order[entry.recipe.output])

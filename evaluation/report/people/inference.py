@@ -86,7 +86,7 @@ def infer(table: RatedScores, parts: Parts, weight: float | None = None) -> Infe
         table: the summaries.
         parts: a mean's sum to 1, a difference's to 0; each cell has two rated summaries or more.
         weight: of the judge; None for the one of the narrowest interval (where fewer are unrated than rated, if they spread as
-            the rated ones do), 0 for ratings alone.
+            the rated ones do; 0 where they do not and the interval is wider with it), 0 for ratings alone.
     """
     table = table.of(parts)
     is_rated = table.is_rated
@@ -97,7 +97,7 @@ def infer(table: RatedScores, parts: Parts, weight: float | None = None) -> Infe
     names, places = np.unique(table.sets, return_inverse=True)
     by_people, by_judge, by_shift = (np.bincount(places, rows) for rows in (of_people, of_rated, of_rated + of_unrated))
     n_sets = len(np.unique(table.sets[is_rated]))
-    tuning = 1.0
+    tuning, is_tuned = 1.0, weight is None
     if weight is None:
         n_unrated = len(is_rated) - int(is_rated.sum())
         # the spread of few unrated summaries is chance: theirs is taken to be that of the rated ones
@@ -110,6 +110,9 @@ def infer(table: RatedScores, parts: Parts, weight: float | None = None) -> Infe
         tuning = n_sets / (n_sets - 1)
     by_set = by_people + weight * by_shift
     variance, without_judge = (tuning * float(sums @ sums) for sums in (by_set, by_people))
+    if is_tuned and variance > without_judge:
+        # the unrated ones spread more than was taken
+        return infer(table, parts, 0.0)
     rated_part = tuning * float((np.bincount(places, of_people + weight * of_rated) ** 2).sum())
     raters, raters_and_noise = _of_raters(table, people, parts, places)
     degrees = float(max(1, min(n_sets - 1, is_rated.sum() - len(parts)) - 1))

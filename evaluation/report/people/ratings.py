@@ -32,7 +32,7 @@ class RatedTexts:
     documents: Sequence[DocumentSet]
     # social attribute, whose values are sides
     attribute: str
-    # system -> SET, or SET/SIDE of a summary of one side -> text
+    # system -> SET, or SET/SIDE of a summary of one side -> text; of a system that has written nothing yet {}
     texts: Mapping[str, Mapping[str, str]]
 
 
@@ -67,7 +67,7 @@ def read_ratings(file: RatingsFile, rated: RatedTexts) -> SummaryRatings:
         raise RecipeError(f"--ratings: nothing here reads files of ratings{absence(READER)}")
     ratings = READERS[READER](file, rated)
     keys = {(name, text.strip()) for texts in rated.texts.values() for name, text in texts.items()}
-    if keys.isdisjoint(ratings.scores):
+    if all(rated.texts.values()) and keys.isdisjoint(ratings.scores):
         n = len(ratings.scores)
         raise DataError(
             f"{file.path}: none of its {counted_as(n, 'rated texts')} is a summary of {some_of(list(rated.texts))}; rate texts "

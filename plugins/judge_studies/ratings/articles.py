@@ -4,7 +4,7 @@ Ids, texts and repeated ratings are checked here, and all mistakes of a kind are
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -14,10 +14,9 @@ from ....corpora.controlled import ControlledSet, ControlledSummary
 from ....corpora.summary_ids import ID_KEYS, UnlikeIdError, id_of, known_names, refuse_ids, unlike_ids
 from ....errors import DataError
 from ....records import DocumentSet
-from ....storage import listed
 from ....text import did_you_mean, some_of
 from ....text.shown import shortened
-from .columns import Rating, ratings_of, read_rows
+from .columns import Rating, placed, ratings_of, read_rows, refuse
 from .scales import RatingScale
 
 
@@ -95,18 +94,15 @@ def read_articles(request: RatingsRequest, left_out: Counter[str]) -> list[Rated
     """
     ratings = ratings_of(request.file, read_rows(request.file), request.dimensions)
     articles = _by_article(request, ratings)
-    _refuse([mistake for article in articles for mistake in _repeated(article)])
+    refuse([mistake for article in articles for mistake in _repeated(article)])
     mistakes: dict[str, list[str]] = defaultdict(list)
     whole = [_with_texts(request, article, left_out, mistakes) for article in articles]
-    _refuse([_placed(text, places) for text, places in mistakes.items()])
+    refuse([placed(text, places) for text, places in mistakes.items()])
     if not (rated := [article for article in whole if article.texts]):
-        raise DataError(f"{request.file}: has no rated summary with a text")
+        raise DataError(
+            f"{request.file}: has no rated summary with a text; add a column 'summary', or rate what systems wrote"
+        )
     return rated
-
-
-def _refuse(mistakes: Sequence[str]) -> None:
-    if mistakes:
-        raise DataError(listed(mistakes))
 
 
 def _by_article(request: RatingsRequest, ratings: Sequence[Rating]) -> list[RatedArticle]:
@@ -134,20 +130,13 @@ def _by_article(request: RatingsRequest, ratings: Sequence[Rating]) -> list[Rate
         if not name:
             unknown[f"column {key!r} is empty; say what was summarised"].append(rating.place)
         articles[name, side][rating.candidate].append(rating)
-    _refuse(
+    refuse(
         [
             *([unlike_ids(source, list(unlike))] if unlike else []),
-            *(_placed(text, places) for text, places in unknown.items()),
+            *(placed(text, places) for text, places in unknown.items()),
         ]
     )
     return [RatedArticle(name, side, by_candidate) for (name, side), by_candidate in articles.items()]
-
-
-def _placed(text: str, places: Iterable[str]) -> str:
-    """A mistake where it stands first, and in how many rows more."""
-    first, *others = dict.fromkeys(places)
-    more = f"; the same in {others[0]}" if len(others) == 1 else f"; the same in {len(others):,} more rows"
-    return f"{first}: {text}{more if others else ''}"
 
 
 def _repeated(article: RatedArticle) -> Iterator[str]:

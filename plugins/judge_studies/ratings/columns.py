@@ -1,11 +1,12 @@
 """What the columns of a file of ratings are called, and the ratings in its rows, each with the line that it stands in.
 
 A file has a row for each score (a column `score`, optionally `dimension`), or a row for each rated summary (a column for each
-dimension, which have to be named).
+dimension, which have to be named), and then perhaps a column `score` beside them.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -103,12 +104,13 @@ def ratings_of(path: Path, rows: Sequence[RatedRow], dimensions: Sequence[str] =
     rows = _with_usual_names(rows, dimensions)
     known = list(dict.fromkeys(str(name) for _, row in rows for name in row))
     columns = {part: next((name for name in names if name in known), None) for part, names in USUAL.items()}
-    is_wide = columns["score"] is None
+    are_columns = bool(dimensions) and not columns["dimension"] and set(dimensions) <= set(known)
+    is_wide = columns["score"] is None or are_columns
     _refuse_absent(path, rows, known, columns, dimensions)
-    if columns["dimension"] and not is_wide:
-        named = list(dict.fromkeys(_text(row, columns["dimension"]) for _, row in rows))
-        _refuse_unknown(path, dimensions, [name for name in named if name])
-    ratings, mistakes = list[Rating](), list[str]()
+    if not is_wide:
+        names = dict.fromkeys(_dimension(row, columns["dimension"]) for _, row in rows)
+        _refuse_unknown(path, dimensions, [name for name in names if name])
+    ratings, mistakes = list[Rating](), defaultdict[str, list[str]](list)
     for place, row in rows:
         scores = (
             {name: name for name in dimensions}
@@ -121,17 +123,30 @@ def ratings_of(path: Path, rows: Sequence[RatedRow], dimensions: Sequence[str] =
             try:
                 ratings.append(_rating(place, row, columns, dimension, column or OVERALL))
             except DataError as error:
-                mistakes.append(f"{place}: {error}")
+                mistakes[str(error)].append(place)
     scored = [rating for rating in ratings if rating.score is not None]
-    if any(rating.rater for rating in scored):
-        mistakes += [
-            f"{rating.place}: column {columns['rater']!r} is empty, and other rows name a rater"
-            for rating in scored
-            if not rating.rater
-        ]
-    if mistakes:
-        raise DataError(listed(list(dict.fromkeys(mistakes))))
+    nameless = [rating.place for rating in scored if not rating.rater]
+    if len(nameless) < len(scored):
+        mistakes[f"column {columns['rater']!r} is empty, and other rows name a rater"] += nameless
+    refuse([placed(text, places) for text, places in mistakes.items() if places])
     return ratings
+
+
+def refuse(mistakes: Sequence[str]) -> None:
+    """Refuse a file of which something is wrong.
+
+    Raises:
+        DataError: there are mistakes; all are listed.
+    """
+    if mistakes:
+        raise DataError(listed(mistakes))
+
+
+def placed(text: str, places: Iterable[str]) -> str:
+    """A mistake where it stands first, and in how many rows more."""
+    first, *others = dict.fromkeys(places)
+    more = f"; the same in {others[0]}" if len(others) == 1 else f"; the same in {len(others):,} more rows"
+    return f"{first}: {text}{more if others else ''}"
 
 
 def _with_usual_names(rows: Sequence[RatedRow], dimensions: Sequence[str]) -> list[RatedRow]:
@@ -230,7 +245,7 @@ def _rating(
     score = as_number(cell)
     text = row.get(columns["text"]) if columns["text"] else None
     if score is None and (isinstance(cell, bool) or _text(row, column)):
-        remedy = "write a decimal point" if "," in str(cell) else "leave it empty if it is not rated"
+        remedy = "write a decimal point" if "," in str(cell) else "write one, or leave it empty if it is not rated"
         raise DataError(f"the score of {dimension!r} is {shortened(cell)}, which is no number; {remedy}")
     if text is not None and not isinstance(text, str):
         raise DataError(f"column {columns['text']!r} holds {shortened(text)}, which is not a text")

@@ -8,6 +8,7 @@ import typer
 from ....cli import completion
 from ....cli.door import Verb
 from ....cli.inputs import Evidence, Ratings, Scales, named_values, refuse_unknown_judges, single_keys
+from ....cli.progress import say_judging
 from ....cli.terminal import say, show_page
 from ....errors import EvenhandError, RecipeError
 from ..ratings.options import (
@@ -122,6 +123,7 @@ def audit_judge(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it 
             say(line)
         return
     try_judges(request.judges)
+    say_judging()
     show_page(page(audit_judges(work, out, say)))
     say(f"report: {out / PAGE}")
     say(f"for recipes: calibration: {out / AUDIT_OF_JUDGES.json}")

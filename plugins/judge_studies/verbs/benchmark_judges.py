@@ -8,6 +8,7 @@ import typer
 from ....cli import completion
 from ....cli.door import Verb
 from ....cli.inputs import Dimensions, Evidence, Ratings, Scales
+from ....cli.progress import say_judging
 from ....cli.terminal import say, show_page
 from ....config.recipe_file import load_judges
 from ..ratings.options import Attribute, RatedTexts, SetsOrDocuments, SummaryColumns, rated_of
@@ -62,6 +63,7 @@ def benchmark_judges(  # noqa: PLR0913, PLR0917 (a verb has as many parameters a
     )
     try_judges(named)
     labels = rated_labels(rated, named) if rated else read_labels(file or Path(), named, evidence)
+    say_judging()
     show_page(page(benchmark_labels(labels, out, ties, say=say)))
     say(f"report: {out / PAGE}")
 

@@ -8,6 +8,7 @@ import typer
 from ....cli import completion
 from ....cli.door import Verb
 from ....cli.inputs import Evidence, Ratings, Scales, named_values, refuse_unknown_judges, single_keys
+from ....cli.progress import say_judging
 from ....cli.terminal import say, show_page
 from ....config.recipe_file import load_judges
 from ....errors import RecipeError
@@ -65,6 +66,7 @@ def train_judge(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it 
     up_or_down: tuple[Sign, ...] = ("up", "down")
     signs = named_values("--monotone", monotone, up_or_down)
     from ....evaluation.pages.write import PAGE
+    from ....judges import try_judges
     from ..train_judge import JUDGE, TrainingRequest
     from ..train_judge import train_judge as train
     from ..training_page import page
@@ -81,7 +83,9 @@ def train_judge(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it 
         evidence=evidence,
     )
     members = {name: section for name, section in sections.items() if not judge or name in judge}
+    try_judges(members)
     request = TrainingRequest(purpose, members, signs, rated.for_purposes(purposes) if rated else None)
+    say_judging()
     training = train(file or Path(), request, out, evidence=evidence, say=say)
     show_page(page(training))
     say(f"judge: {{kind: combined, file: {out / JUDGE}}}")

@@ -58,6 +58,66 @@ def test_judges_go_batch_by_batch_and_ask_the_cache_first(sets):
     assert second.log == [("counting", ["Cheap, but taxes are high."]), ("counting", "closed")]
 
 
+def many(sets, n):
+    """The first set under as many names, its summaries made distinct, and its failing one whole."""
+    article = sets[0]
+    texts = [summary.text.replace("taxes", "prices") for summary in article.summaries]
+    return [
+        article.model_copy(
+            update={
+                "id": f"s{place}",
+                "summaries": tuple(
+                    summary.model_copy(update={"text": f"{text} {place}"})
+                    for summary, text in zip(article.summaries, texts, strict=True)
+                ),
+            }
+        )
+        for place in range(n)
+    ]
+
+
+def test_batches_have_few_judgements_however_many_requests_a_judge_takes(sets):
+    judge = Counting()
+    judge.requests_per_batch = 1000
+    judge_sets([judge], many(sets, 25))
+    # of three summaries 10 sets have 30, and 11 would have 33
+    assert [len(texts) for _, texts in judge.log[:-1]] == [30, 30, 15]
+
+
+def test_what_is_interrupted_loses_the_batch_that_was_in_flight_and_goes_on_in_the_same_batches(sets, tmp_path):
+    class Stopped(Exception):
+        """A kill."""
+
+    class Mortal(Counting):
+        def score(self, inputs):
+            if len(self.log) == 2:
+                raise Stopped
+            return super().score(inputs)
+
+    first, second, whole = Mortal(), Counting(), Counting()
+    first.requests_per_batch = second.requests_per_batch = whole.requests_per_batch = 1000
+    with pytest.raises(Stopped):
+        judge_sets([first], many(sets, 40))
+    judgements = judge_sets([second], many(sets, 40))
+    assert judge_sets([whole], many(sets, 40), cache_file=tmp_path / "other.sqlite") == judgements
+    assert [len(texts) for _, texts in first.log[:-1]] == [30, 30]
+    assert second.log == whole.log[2:]
+
+
+@pytest.mark.needs("plugins/server")
+def test_what_a_server_answers_later_is_asked_for_at_once(sets):
+    backend = AnsweringBackend(lambda ask: grades(1, 0, 0, 0, 0))
+    server = {"base_url": "http://localhost:1/v1", "batches": True}
+    section = {"backend": "openai", "server": server, "requests_per_batch": 1000}
+    judge = open_judge(
+        "coverage",
+        RubricJudge(kind="rubric", rubric="coverage", model={"name": "none"}, backend=section),
+        GivenModels(backend),
+    )
+    judge_sets([judge], many(sets, 50))
+    assert [len(asked) for asked in backend.batches] == [150]
+
+
 def test_a_text_that_is_not_there_leaves_the_summary_unscored(sets):
     judge = Counting(against="key_points")
     found = judge_sets([judge], sets)

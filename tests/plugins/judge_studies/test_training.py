@@ -181,10 +181,15 @@ def test_a_judge_of_something_else_is_named_before_it_is_replaced(trained, sampl
     assert said.endswith(", trained on sample; it will be replaced.")
 
 
-def test_a_sign_of_no_feature_is_refused_with_the_nearest(tmp_path, sample):
+def test_a_sign_of_no_feature_and_too_few_topics_are_refused_before_a_judge_is_asked(tmp_path, sample):
     request = TrainingRequest("coverage", {}, {"rouge1-recal": "up"})
     with pytest.raises(RecipeError, match="'rouge1-recal' is not a feature; did you mean 'rouge1-recall'"):
-        train_judge(Path("sample"), request, tmp_path)
+        train_judge(Path("sample"), request, tmp_path / "out")
+    write_jsonl(tmp_path / "few.jsonl", sample[:8])
+    with pytest.raises(DataError, match=r"^4 topics have summaries with a known coverage, but .* at least 5"):
+        train_judge(tmp_path / "few.jsonl", TrainingRequest("coverage", {}), tmp_path / "out")
+    # where their verdicts would lie
+    assert not (tmp_path / "cache").exists()
 
 
 def test_a_trained_judge_is_opened_like_any_other(trained):

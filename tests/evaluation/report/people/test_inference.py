@@ -81,6 +81,19 @@ def test_where_few_are_not_rated_a_good_judge_moves_the_mean_by_little():
     assert corrected < 1.02 * alone
 
 
+def test_where_few_are_not_rated_a_poor_judge_makes_no_interval_wider_than_by_5_percent():
+    generator = np.random.default_rng(7)
+    widths = []
+    for _ in range(300):
+        people = (generator.normal(size=24)[:, None] * 0.5 + generator.normal(size=(24, 4))).ravel()
+        scores = 0.3 * people + generator.normal(size=96)
+        people[generator.choice(96, size=16, replace=False)] = np.nan
+        table = RatedScores(scores, np.repeat(np.arange(24), 4), np.tile(np.arange(4), 24), people[:, None])
+        both, alone = (infer(table, dict.fromkeys(range(4), 0.25), weight).reach(0.95) for weight in (None, 0.0))
+        widths.append(both / alone)
+    assert max(widths) < 1.05
+
+
 def test_ratings_that_would_do():
     alone = infer(independent(), ALL, 0.0)
     assert alone.ratings_for(1.0, 12) == pytest.approx(12)

@@ -83,6 +83,16 @@ def test_columns_of_dimensions_are_named_and_taken(read, rows):
         read(wide)
     with pytest.raises(DataError, match=r"has no column 'trutth'; did you mean 'truth'\?"):
         read(wide, dimensions=("trutth",))
+    # a score of the whole stands beside them
+    both = [row | {"score": 3} for row in wide]
+    assert read(both, dimensions=("truth",)).truths["truth"] == pytest.approx(rated.truths["truth"])
+    assert list(read(both).truths) == ["score"]
+
+
+def test_a_dimension_that_a_file_of_scores_alone_lacks_is_refused(read, rows):
+    plain = [{key: cell for key, cell in row.items() if key != "dimension"} for row in rows]
+    with pytest.raises(DataError, match=r"--dimension 'truth': .*has no such dimension\.\nits dimensions are 'score'$"):
+        read(plain, dimensions=("truth",))
 
 
 def test_an_empty_score_is_no_score_and_is_counted(read, rows):
@@ -142,6 +152,10 @@ def test_mistakes_are_listed_together(read, rows):
     assert [line.partition(": ")[0][-2:] for line in str(error.value).splitlines()] == [":1", ":6"]
     with pytest.raises(DataError, match=r"no document set has the id 'x'.*the same in 17 more rows"):
         read([{**row, "id": "x"} for row in rows])
+    with pytest.raises(
+        DataError, match=r"^\S+:1: .* is 'n/a', which is no number; write one.*; the same in 17 more rows$"
+    ):
+        read([{**row, "score": "n/a"} for row in rows])
 
 
 @pytest.mark.parametrize(
