@@ -131,9 +131,8 @@ class LanguageModelJudge(ABC):
         self.against: Against | None = options.against
         self.loads = backend.loads
         self.requests_per_batch = options.backend.requests_per_batch
-        server = options.backend.server
-        # whether answers come when the command has ended, and so had better be asked for all at once
-        self.is_deferred = server is not None and server.is_deferred
+        # whether a server is asked, whose answers are kept as they come, and which is asked for many at once
+        self.is_served = options.backend.server is not None
         self.model = backend_signature(options.backend, options.model, options.model.adapter)
         self.backend = backend
 

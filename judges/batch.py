@@ -14,6 +14,7 @@ from ..config.needs import Against
 from ..extras import no_bars
 from ..generate.backend import Used
 from ..records import Candidate, Judgement, Record, SummaryRequest
+from ..runfolder.gpus import visible_gpus
 from ..storage import canonical_json
 from ..text import fold
 from .asking import LanguageModelJudge, by_model, companies, score_together
@@ -34,8 +35,8 @@ MISSING_REFERENCE = {
     "source_and_candidates": "no source text",
     "request": "no request",
 }
-# judgements of a batch, at most, unless one request has more: what an interruption can lose, and a step of the bar, which takes
-# about half a minute of a language model of 0.5B on a processor
+# judgements of a batch on a processor, at most, unless one request has more: what an interruption can lose, and a step of the bar,
+# which takes about half a minute of a language model of 0.5B; a GPU is fast, and full with many alone
 JUDGEMENTS_TOGETHER = 32
 # what judges read that compare the candidates of a request
 COMPARING: tuple[Against, ...] = ("candidates", "source_and_candidates")
@@ -131,7 +132,7 @@ def judge_together(
 def _batch_size(group: Sequence[Judge], n_summaries: float) -> int:
     """Requests of a batch for judges that hold one model, of requests with so many summaries on average."""
     size = min(judge.requests_per_batch for judge in group)
-    if any(isinstance(judge, LanguageModelJudge) and judge.is_deferred for judge in group):
+    if visible_gpus() or any(isinstance(judge, LanguageModelJudge) and judge.is_served for judge in group):
         return size
     n_judgements = n_summaries * max(map(len, companies(group)))
     return max(1, min(size, int(JUDGEMENTS_TOGETHER / max(1.0, n_judgements))))

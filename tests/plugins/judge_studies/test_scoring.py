@@ -76,7 +76,8 @@ def many(sets, n):
     ]
 
 
-def test_batches_have_few_judgements_however_many_requests_a_judge_takes(sets):
+def test_batches_have_few_judgements_however_many_requests_a_judge_takes(sets, monkeypatch):
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
     judge = Counting()
     judge.requests_per_batch = 1000
     judge_sets([judge], many(sets, 25))
@@ -84,7 +85,20 @@ def test_batches_have_few_judgements_however_many_requests_a_judge_takes(sets):
     assert [len(texts) for _, texts in judge.log[:-1]] == [30, 30, 15]
 
 
-def test_what_is_interrupted_loses_the_batch_that_was_in_flight_and_goes_on_in_the_same_batches(sets, tmp_path):
+def test_a_gpu_is_filled(sets, monkeypatch, tmp_path):
+    (tmp_path / "nvidia-smi").write_text("#!/bin/sh\necho 'GPU 0: made up'\n", "utf-8")
+    (tmp_path / "nvidia-smi").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    judge = Counting()
+    judge.requests_per_batch = 20
+    judge_sets([judge], many(sets, 25))
+    assert [len(texts) for _, texts in judge.log[:-1]] == [60, 15]
+
+
+def test_what_is_interrupted_loses_the_batch_that_was_in_flight_and_goes_on_in_the_same_batches(sets, tmp_path, monkeypatch):
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+
     class Stopped(Exception):
         """A kill."""
 
@@ -105,9 +119,10 @@ def test_what_is_interrupted_loses_the_batch_that_was_in_flight_and_goes_on_in_t
 
 
 @pytest.mark.needs("plugins/server")
-def test_what_a_server_answers_later_is_asked_for_at_once(sets):
+@pytest.mark.parametrize("is_deferred", [True, False])
+def test_a_server_is_asked_for_all_at_once(sets, is_deferred):
     backend = AnsweringBackend(lambda ask: grades(1, 0, 0, 0, 0))
-    server = {"base_url": "http://localhost:1/v1", "batches": True}
+    server = {"base_url": "http://localhost:1/v1", "batches": is_deferred}
     section = {"backend": "openai", "server": server, "requests_per_batch": 1000}
     judge = open_judge(
         "coverage",
