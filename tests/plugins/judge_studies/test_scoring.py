@@ -96,7 +96,9 @@ def test_a_gpu_is_filled(sets, monkeypatch, tmp_path):
     assert [len(texts) for _, texts in judge.log[:-1]] == [60, 15]
 
 
-def test_what_is_interrupted_loses_the_batch_that_was_in_flight_and_goes_on_in_the_same_batches(sets, tmp_path, monkeypatch):
+def test_what_is_interrupted_loses_the_batch_that_was_in_flight_and_goes_on_in_the_same_batches(
+    sets, tmp_path, monkeypatch
+):
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
 
     class Stopped(Exception):
