@@ -35,8 +35,8 @@ MISSING_REFERENCE = {
     "source_and_candidates": "no source text",
     "request": "no request",
 }
-# judgements of a batch on a processor, at most, unless one request has more: what an interruption can lose, and a step of the bar,
-# which takes about half a minute of a language model of 0.5B; a GPU is fast, and full with many alone
+# judgements of a batch on a processor, at most, unless one request has more: what an interruption can lose, and a step of the
+# bar, which takes about half a minute of a language model of 0.5B; a GPU is fast, and full with many alone
 JUDGEMENTS_TOGETHER = 32
 # what judges read that compare the candidates of a request
 COMPARING: tuple[Against, ...] = ("candidates", "source_and_candidates")
