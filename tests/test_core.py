@@ -17,7 +17,7 @@ NOT_COPIED = ("runs", "build", ".*", "__pycache__", "*.egg-info")
 PLUGINS = sorted(path.parent.name for path in ROOT.glob("plugins/*/__init__.py"))
 # folders of the core's tests that plug-ins have most to do with, and of the others, which are left to campaigns: they take many
 # minutes; benchmarks are above all plug-ins
-ROOMS = ("config", "generate", "preflight")
+ROOMS = ("config", "preflight")
 OTHERS = (
     "api",
     "cli",
@@ -25,6 +25,7 @@ OTHERS = (
     "estimate",
     "evaluation",
     "fairness",
+    "generate",
     "judges",
     "models",
     "rerank",

@@ -357,6 +357,8 @@ def test_two_rounds_with_a_drained_node_and_a_requeued_job_leave_the_files_of_on
 ):
     pytest.importorskip("trl")
     monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / "cache"))
+    # torchrun gives one to each of several processes of a machine, and products depend on how many there are on some processors
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
     model, slow = {"name": str(tiny_model), "dtype": "float32"}, {"tokenize": True, "seconds_per_batch": 1.0}
     config = two_processes("ddp", tmp_path)
     here = written(tmp_path / "here", model=model, rounds=2, train={"accelerate_config": str(config)})
