@@ -23,12 +23,12 @@ from ..config import SummaryColumnsSection
 from ..errors import DataError
 from ..records import BestSummary, DocumentSet
 from ..storage import as_given, listed
-from ..text import some_of
+from ..text import fold, some_of
 from ..text.json_text import NotJsonError
 from ..text.shown import shortened
 from ..text.thoughts import without_thoughts
 from .bundled import SUMMARIES, file_of
-from .summary_columns import USUAL, refuse_unknown, text_column, text_of_value
+from .summary_columns import NAME_TEXT, USUAL, parts_of, refuse_unknown, text_column, text_of_value
 from .summary_entries import Called, Entry, entries_of, entries_of_file
 from .summary_ids import SETS, Targets, UnlikeIdError, id_of, known_names, refuse_ids, unlike_ids
 from .summary_order import ALL, refuse_disorder
@@ -36,6 +36,8 @@ from .table_files import SURPLUS
 
 # key by which some tell systems in one file
 SYSTEM = "system"
+# names of a column that may have summaries or what was summarised
+OF_EITHER = ("text", "content")
 # what is to be known of summaries that went by order
 BY_ORDER = "without ids, so that summaries were matched with the {of} by their order."
 # the same of a number of summaries with thoughts
@@ -140,7 +142,8 @@ def matched(
 ) -> Summaries:
     """Each entry's text under the id of its set; arguments and errors as of `read_summaries`."""
     records = [entry for _, entry in entries if isinstance(entry, Mapping)]
-    if not records or all(record.keys() >= BestSummary.model_fields.keys() for record in records):
+    is_plain = not records or all(record.keys() >= BestSummary.model_fields.keys() for record in records)
+    if is_plain:
         # nothing to name in plain texts, and in what evenhand wrote
         columns = USUAL
     refuse_unknown(source, filter(None, (columns.text, columns.id)), records)
@@ -162,6 +165,8 @@ def matched(
             source, entries, lambda place, entry: id_of(entry, known, keys, targets), column, targets
         )
     texts = {name: text for name in sets if (text := placed_texts.get(name, (None, ""))[0]) is not None}
+    if columns.text is None and not is_plain and "_".join(parts_of(column)) in OF_EITHER:
+        _refuse_sources(source, column, texts, sets)
     if not allow_missing and (missing := [shortened(name) for name in sets if name not in texts]):
         mistakes.append(
             f'{source}: has no summary of {some_of(missing)}; add it ("" if it is empty) or take the set out'
@@ -229,6 +234,22 @@ def _refuse_sides(source: str, records: Sequence[Mapping[str, Any]]) -> None:
             f"{source}: holds summaries of one side each ({some_of(sides)}); what is measured here is one summary of all "
             "documents of a set, so make summaries with `task.scope: all` (side 'all') and give their best.jsonl"
         )
+
+
+def _refuse_sources(source: str, column: Any, texts: Mapping[str, str], sets: Called) -> None:
+    """Refuse a column that nobody named and that holds what was summarised: most texts have all documents of their sets."""
+    several = [name for name in texts if len(sets[name].documents) > 1]
+    copies = [name for name in several if _has_all(fold(texts[name]), sets[name])]
+    if len(copies) > len(several) / 2:
+        raise DataError(
+            f"{source}: {shortened(str(column))} holds all documents of {len(copies):,} of {len(several):,} sets "
+            f"({some_of(list(map(shortened, copies)))}), which is what a system read; say which column has its summaries: "
+            f"{NAME_TEXT}"
+        )
+
+
+def _has_all(text: str, documents: DocumentSet) -> bool:
+    return all(fold(document.text) in text for document in documents.documents)
 
 
 def _text_of(entry: Any, column: Any) -> str | None:

@@ -190,9 +190,9 @@ def _version(options: RubricJudge) -> int:
     if options.scoring == "thought":
         return 1
     if options.scoring == "greedy":
-        # 5: nor are ranges, bounds, other scales and what a reply denies; 4: nor is a fraction that counts points of a text;
-        # 3: a number in a sentence is none
-        return 5
+        # 6: nor is a fraction that counts anything else; 5: nor are ranges, bounds, other scales and what a reply denies;
+        # 4: nor is a fraction that counts points of a text; 3: a number in a sentence is none
+        return 6
     # 4, of chats of servers: at the token that is the written grade; 3: behind what their answers have in common
     server = options.backend.server
     return 4 if server is not None and not server.sends_tokens else 3

@@ -77,11 +77,11 @@ BETWEEN = (
 )
 ENDING = r"(?=\s*(?:$|[^\w\s%-]|-(?!\w)|\n|(?:and|but|because|since|as|for|so|given|due|stars?|here|again|overall)\b))"
 FRACTION = re.compile(rf"({NUMBER}){DENOMINATOR}")
-# one that counts points of the text ("4 out of 5 key points") is none, unless somebody gives them
+# one that counts points of the text, or any other plural ("4 out of 5 key points"), is none, unless somebody gives them
 GIVEN_FRACTION = re.compile(rf"{GIVING}{BETWEEN}\W{{0,8}}{FRACTION.pattern}")
 COUNTED = re.compile(
-    r"\s+(?:of\s+(?:the|its|all|these)\b|(?:\w+\s)?(?:points?|facts?|claims?|statements?|documents?|sentences?"
-    r"|aspects?|reviews?|details?|arguments?|topics?|opinions?|sides?)\b)"
+    r"\s+(?:of\s+(?:the|its|all|these)\b"
+    r"|(?:of\s+)?(?:\w[\w-]*\s)?(?:people|(?!(?:stars|always|perhaps)\b)[^\W\d_]{3,}[^\W\d_su]s)\b)"
 )
 COUNTING_FRACTION = re.compile(f"{FRACTION.pattern}{COUNTED.pattern}")
 # characters of a clause that are looked at

@@ -174,3 +174,28 @@ def test_names_are_told_by_their_words():
     assert {parts_of(name) for name in ("customId", "custom_id", "Custom ID", "custom-id", "CUSTOM_ID")} == {
         ("custom", "id")
     }
+
+
+@pytest.mark.parametrize("joint", ["\n", " || ", "\n\n2. "])
+@pytest.mark.parametrize(
+    "output",
+    [
+        {},
+        {"outputs": ["What it says of {}."]},
+        {"choices": [{"message": {"content": "What it says of {}."}}]},
+        {"comment": "What it says of it."},
+    ],
+)
+def test_a_text_that_is_what_was_summarised_is_refused_until_it_is_named(tmp_path, joint, output):
+    sets = [
+        DocumentSet(id=e, documents=tuple(Document(id=f"{e}/{i}", text=f"Of {e},\n  voice {i} thinks.") for i in "12"))
+        for e in "abc"
+    ]
+    sources = {each.id: joint.join(" ".join(d.text.split()) for d in each.documents) for each in sets}
+    path = write(tmp_path, "out.jsonl", [{"id": e, "text": sources[e], **output} for e in "abc"])
+    with pytest.raises(DataError, match=r"'text' holds all documents of 3 of 3 sets \('a', .* text=COLUMN"):
+        read_summaries(path, sets)
+    assert read_summaries(path, sets, columns=SummaryColumnsSection(text="text")) == sources
+    # one document of two is a summary, and so is a whole one of a set or two in many
+    halves = [{"id": e, "text": sources[e] if e == "a" else f"Of {e}, voice 2 thinks."} for e in "abc"]
+    assert read_summaries(write(tmp_path, "halves.jsonl", halves), sets)["a"] == sources["a"]

@@ -21,10 +21,13 @@ def article(name, topic, *passages):
         (article("b", " ferries  ", BRIDGE), True),
         (article("b", "Ships", FERRY), True),
         (article("b", "Ships", BRIDGE, "the  FERRY is cheap."), True),
+        (article("b", "Fer\u00adries.", BRIDGE), True),
+        (article("b", "Ships", "\u201cThe ferry is cheap\u201d"), True),
+        (article("b", "Ships", "The ferry is cheap. Very."), False),
         (article("b", "Ships", BRIDGE), False),
         (article("b", "Ferries of the north", BRIDGE), False),
     ],
-    ids=["title", "spelling", "same article", "same passage", "another", "a longer title"],
+    ids=["title", "spelling", "same article", "same passage", "signs", "quotes", "more", "another", "a longer title"],
 )
 def test_one_title_or_one_passage_is_one_topic(second, is_one):
     first = article("a", "Ferries", FERRY)
@@ -38,3 +41,7 @@ def test_topics_are_joined_by_way_of_others_in_any_order():
     for order in permutations((*chain, apart)):
         topics = dict(zip((each.id for each in order), topics_of(order), strict=True))
         assert topics["a"] == topics["b"] == topics["c"] != topics["d"]
+
+
+def test_titles_of_signs_alone_and_no_titles_are_not_one():
+    assert topics_of([article("a", "+", FERRY), article("b", "-", BRIDGE)]) == ["+", "-"]
