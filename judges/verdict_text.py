@@ -24,6 +24,8 @@ POINTS = re.compile(r"(?<=\d)\s?[\u5206\u70b9\uc810](?!\w)")
 HYPHENS = str.maketrans("\u2012\u2013\u2014\u2015\u2212", "-----")
 
 PLAIN_NUMBER = r"[-+]?\d+(?:\.\d+)?"
+# as some write what a template has as <number>
+BRACKETED = re.compile(rf"<\s?({PLAIN_NUMBER})\s?>")
 # a number that is not part of a longer number or a word, no percentage, and no bound ("<4", "> 3")
 NUMBER = r"(?<![\w.<\u2264\u2265])(?<![\s:]>)(?<![<\u2264\u2265]\s)(?<![\s:]>\s)" + PLAIN_NUMBER + r"(?!\w|\.\d|\s*%)"
 DENOMINATOR = rf"\s*(?:/|\bout\s+of\b)\s*({NUMBER})"
@@ -77,18 +79,23 @@ BETWEEN = (
 )
 ENDING = r"(?=\s*(?:$|[^\w\s%-]|-(?!\w)|\n|(?:and|but|because|since|as|for|so|given|due|stars?|here|again|overall)\b))"
 FRACTION = re.compile(rf"({NUMBER}){DENOMINATOR}")
-# one that counts points of the text, or any other plural ("4 out of 5 key points"), is none, unless somebody gives them
+# one that counts points of the text, or anything else ("4 out of 5 customers"), is none, unless somebody gives them
 GIVEN_FRACTION = re.compile(rf"{GIVING}{BETWEEN}\W{{0,8}}{FRACTION.pattern}")
 COUNTED = re.compile(
-    r"\s+(?:of\s+(?:the|its|all|these)\b"
-    r"|(?:of\s+)?(?:\w[\w-]*\s)?(?:people|(?!(?:stars|always|perhaps)\b)[^\W\d_]{3,}[^\W\d_su]s)\b)"
+    r"\s+(?:of\s+[^\W\d]|(?:\w+\s)?(?:points?|facts?|claims?|statements?|documents?|sentences?"
+    r"|aspects?|reviews?|details?|arguments?|topics?|opinions?|sides?|people)\b)"
 )
-COUNTING_FRACTION = re.compile(f"{FRACTION.pattern}{COUNTED.pattern}")
-# characters of a clause that are looked at
-LONGEST_CLAUSE = 200
-# one that says of what follows that it is not so
+# behind "4 out of 5", and not behind "4/5", where a word that ends so may be what the summary does ("covers")
+PLURAL = r"\s+(?:\w[\w-]*\s)?(?:(?!(?:stars|always|perhaps)\b)[^\W\d_]{3,}[^\W\d_su]s)\b"
+COUNTING_FRACTION = re.compile(f"{FRACTION.pattern}{COUNTED.pattern}" + rf"|{NUMBER}\s*\bout\s+of\b\s*{NUMBER}{PLURAL}")
+# characters before a grade that are looked at for a denial of it
+LONGEST_DENIAL = 100
+# before the word that gives a grade: it is not given. Few words stand between; a summary's own faults ("it does not mention prices, so
+# I give it a 3") deny no grade
 DENIED = re.compile(
-    r"(?:\b(?:not|never|cannot|nor)\b|n['\u2019]t\b)(?:(?!\b(?:but|so|and|thus)\b)[^.,;:!?\n]|[.:]\s?(?=$))*$"
+    r"(?:\b(?:not|never|cannot|nor)\b|n['\u2019]t\b)"
+    r"(?:\s(?:think|believe|say|feel|see|know|how|why|that|i|we|you|one|it|this|can|could|would|should|will|do|be|is|able|possible"
+    r"|willing|going|ready|to|ever|really|fairly|honestly|reasonably|justify))*\s$"
 )
 MEANT = re.compile(
     rf"(?:^[^\w\n+-]*|{GIVING}{BETWEEN}(?:\s-\s|[^\w+-]{{0,8}})|\b(?:is|be|it'?s|was)\s+an?\s+)(?P<value>{NUMBER}){ENDING}",
@@ -121,6 +128,7 @@ def _prepared(reply: str, low: float, high: float) -> str:
     # long runs of white space take the square of their time in patterns
     text = "\n".join(" ".join(line.split()) for line in plain.splitlines() if line.strip())
     text = POINTS.sub(" ", DECIMAL_COMMA.sub(".", text.translate(BLANKS).translate(HYPHENS).lower()))
+    text = BRACKETED.sub(r" \1 ", text)
     first, last = re.escape(f"{low:g}"), re.escape(f"{high:g}")
     echo = (
         rf"\(?\s*(?<![\w.]){first}\s*(?:-|~|\bto\b|\bthrough\b)\s*{last}(?!\w|\.\d)\s*(?:only\b|scale\b)?\s*\)?"
@@ -165,8 +173,8 @@ def _is_grade(match: re.Match[str]) -> bool:
 
 def _is_meant(text: str) -> bool:
     """Whether a number is given as the grade, and not denied ("I cannot give it a 4")."""
-    starts = (match.start("value") for match in MEANT.finditer(text))
-    return any(not DENIED.search(text[max(0, start - LONGEST_CLAUSE) : start]) for start in starts)
+    starts = (match.start() for match in MEANT.finditer(text))
+    return any(not DENIED.search(text[max(0, start - LONGEST_DENIAL) : start]) for start in starts)
 
 
 def _only(found: Sequence[tuple[str, str | None]], high: float) -> float | None:

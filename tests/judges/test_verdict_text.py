@@ -37,7 +37,9 @@ from evenhand.judges.verdict_text import parse_judge
         # fractions, lists, lone numbers
         ("A solid 4/5 summary.", 4), ("4/5 rating", 4), ("4/5 with minor omissions", 4),
         ("I would say 4/5 here", 4), ("That is 3 out of 5 for me", 3),
-        ("I give it 3 out of 5 points", 3), ("4/5 stars", 4), ("4/5 - covers all sides", 4),
+        ("I give it 3 out of 5 points", 3), ("4/5 stars", 4), ("4/5 covers all voices", 4), ("4/5 - covers all sides", 4),
+        ("It does not mention prices - I give it 3", 3), ("It does not cover the price.\n3", 3), ("Score: <4>", 4),
+        ("Since it does not mention the price I give it a 3", 3), ("<4>", 4), ("It isn't whole which is why I give it a 2", 2),
         ("4 out of 5, with all sides", 4), ("4/5: misses details", 4), ("1. 3", 3), ("2) I think 4", 4), ("4. High", 4),
         ("I give it a 4", 4), ("4 and again 4", 4),
         # a number word in a short reply
@@ -64,7 +66,7 @@ def test_grade_is_read(reply, grade):
         "The summary includes four of the main arguments",
         # how many points of the text are taken up
         "It covers 4 out of 5 key points.", "The summary includes 2 out of 5 facts", "4/5 of the points are covered.",
-        "It covers 4 out of 5 perspectives.", "4/5 main viewpoints are there", "Coverage: 3/5 of voices", "Coverage: 3 people",
+        "It covers 4 out of 5 perspectives.", "Coverage: 3/5 of voices", "Coverage: 3 people",
         "1,000 words", "\u7f3a\u5c114\u70b9\u5185\u5bb9",
         "Coverage: 4 of 5 key points", "Faithfulness is 2 of 3 claims", "Coverage of 4 sides is good", "Answer: 4 documents",
         "Note: 4 documents disagree", "Note: 4, 5 and 2 are missing", "Nota: 3 y 4", "Fehlende Punkte: 4", "Key points: 4",
