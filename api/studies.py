@@ -3,7 +3,7 @@
 import json
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import ExitStack, nullcontext
+from contextlib import ExitStack, nullcontext, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from ..evaluation.report.comparison.contents import Comparison
 from ..evaluation.report.comparison.entries import NamedRecipe
 from ..evaluation.report.comparison.runs import RUNS, folder_name, refuse_unlike, usual_budgets
 from ..evaluation.report.people.build import summary_key
-from ..evaluation.report.people.ratings import RatedTexts, RatingsFile, read_ratings
+from ..evaluation.report.people.ratings import NoRatedTextError, RatedTexts, RatingsFile, read_ratings
 from ..evaluation.report.systems.contents import Score
 from ..fairness.groups.shares import Mode
 from ..generate.stage import phase_requests
@@ -283,7 +283,9 @@ def _check_ratings(file: RatingsFile, runs: Sequence[NamedRecipe]) -> None:
             texts[label] = dict(summary_key(summary) for summary in best if summary.text)
     recipe = runs[0].recipe
     documents = {request.document_set.id: request.document_set for request in phase_requests(open_phase(recipe, BASE))}
-    read_ratings(file, RatedTexts([*documents.values()], recipe.corpus.attribute, texts))
+    # what is rated is looked for again when all have written
+    with nullcontext() if all(texts.values()) else suppress(NoRatedTextError):
+        read_ratings(file, RatedTexts([*documents.values()], recipe.corpus.attribute, texts))
 
 
 def run_and_compare(  # noqa: PLR0913 (what compare_runs takes, and how runs are made)

@@ -84,7 +84,6 @@ BOUND_KEYS: dict[str, tuple[Any, str]] = {
         "best", "would save the best step alone, and an interruption would lose all that follow it: write steps or epoch; "
         "load_best_model_at_end keeps the best one"
     ),
-    "learning_rate": (0, "would train nothing: write a number above 0"),
 }  # fmt: skip
 
 # keys of older recipes that TRL 1.16 and transformers 5 refuse -> what to write instead

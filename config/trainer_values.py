@@ -95,11 +95,11 @@ def _is_steps(value: Any) -> bool:
 
 KINDS = (
     ValueKind("true or false", FLAGS, lambda value: isinstance(value, bool)),
-    _numbers("a number", "f_alpha_divergence_coef", lambda _: True),
-    _numbers("a number above 0", "beta discopop_tau num_train_epochs", lambda value: value > 0),
+    _numbers("a number", "f_alpha_divergence_coef max_grad_norm", lambda _: True),
+    _numbers("a number above 0", "beta discopop_tau learning_rate num_train_epochs", lambda value: value > 0),
     _numbers(
         "a number of at least 0",
-        "adam_epsilon eval_delay learning_rate max_grad_norm neftune_noise_alpha router_aux_loss_coef weight_decay",
+        "adam_epsilon eval_delay neftune_noise_alpha router_aux_loss_coef weight_decay",
         lambda value: value >= 0,
     ),
     _numbers("a number from 0 to 1", "ld_alpha", lambda value: 0 <= value <= 1),
@@ -115,13 +115,14 @@ KINDS = (
         "warmup_steps",
         lambda value: value >= 0 and _is_steps(value),
     ),
+    # 0 and less delete no checkpoint
+    _numbers("a whole number", "save_total_limit", lambda _: True, Integral),
     _numbers("a whole number of at least 0", "dataloader_num_workers", lambda value: value >= 0, Integral),
     _numbers(
         "a whole number of at least 1",
         """
         dataloader_prefetch_factor ddp_bucket_cap_mb ddp_timeout gradient_accumulation_steps max_length pad_to_multiple_of
-        per_device_eval_batch_size per_device_train_batch_size precompute_ref_batch_size save_total_limit
-        torch_empty_cache_steps
+        per_device_eval_batch_size per_device_train_batch_size precompute_ref_batch_size torch_empty_cache_steps
         """,
         lambda value: value >= 1,
         Integral,
@@ -136,7 +137,7 @@ KINDS = (
         "a list of numbers",
         frozenset({"loss_weights"}),
         lambda value: (
-            isinstance(value, list)
+            isinstance(value, list | tuple)
             and all(isinstance(weight, Real) and not isinstance(weight, bool) for weight in value)
         ),
     ),
@@ -164,8 +165,11 @@ KINDS = (
 
 def wrong_values(trainer: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Key and mistake of each value that its key cannot have: ("beta", "needs a number above 0, got -1")."""
+    unread = {f"{name}_steps" for name in ("eval", "logging", "save") if trainer.get(f"{name}_strategy") == "no"}
+    if isinstance(trainer.get("max_steps"), int) and trainer["max_steps"] > 0:
+        unread.add("num_train_epochs")
     for key, value in trainer.items():
-        if value is None and key in NULLS:
+        if (value is None and key in NULLS) or (value == 0 and key in unread):
             continue
         if words := CHOICES.get(key):
             if value not in words:

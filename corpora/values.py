@@ -204,7 +204,8 @@ def _alike(attribute: str, counts: Counter[str]) -> Iterator[str]:
             f"where they are no numbers (versions, codes), put a letter before each: {'v' + spellings[0]!r}"
         )
     for spellings in look_alike(counts, lambda value: value_key(_bare(value))):
-        if len({*map(value_key, spellings)}) > 1:
+        # signs around numbers may say something else: "(0,10]" and "(0,10)"
+        if len({*map(value_key, spellings)}) > 1 and not any(map(str.isdigit, "".join(spellings))):
             shown = _with_counts(spellings, counts)
             yield f"values of {attribute!r} differ only by quotes or marks around them: {shown}; write one of them"
 

@@ -130,12 +130,14 @@ def rhythm(recipe: Recipe, sequences: Iterable[TrainSequence], gpus: int) -> Rhy
         steps = ceil(epochs * per_epoch)
     strategy, delay = options.get("eval_strategy"), options.get("eval_delay", 0)
     if strategy == "epoch":
-        return Rhythm(epochs, sum(number >= delay for number in range(1, ceil(epochs) + 1)))
+        return Rhythm(epochs, sum(min(number, epochs) >= delay for number in range(1, ceil(epochs) + 1)))
     if strategy != "steps":
         return Rhythm(epochs, 0)
     every = options["eval_steps"]
     every = ceil(every * steps) if every < 1 else int(every)
-    return Rhythm(epochs, sum(step >= delay for step in range(every, steps + 1, every)))
+    # and at the last step, whether or not it is one of these
+    evaluated = {*range(every, steps + 1, every), steps}
+    return Rhythm(epochs, sum(step >= delay for step in evaluated))
 
 
 def strategy_of(recipe: Recipe) -> tuple[Strategy, int]:

@@ -27,7 +27,7 @@ ABBREVIATIONS = frozenset((
     "z.B", "d.h", "u.a", "bzw", "inkl", "evtl", "sog", "ggf", "vgl", "bspw", "Hr", "Fr", "Sra", "Dra", "EE.UU",
     "\u0921\u0949", "\u092a\u094d\u0930\u094b",
     "Nr", "Ing", "Dipl", "Sig", "Dott", "Avv", "Spett", "Egr", "dhr", "Dhr", "mevr", "Mevr", "mw", "Mw", "drs", "Srta",
-    "D\u00f1a", "Avda", "Exmo", "dr", "prof", "mgr", "in\u017c", "\u015bw", "nap\u0159", "tzv", "ing", "hr",
+    "D\u00f1a", "Avda", "Exmo", "in\u017c", "\u015bw", "nap\u0159", "tzv",
     "f.eks", "t.ex", "Sn", "Do\u00e7", "\u0443\u043b", "\u043f\u0440\u043e\u0444", "\u0430\u043a\u0430\u0434",
 ))  # fmt: skip
 # words that announce a statement and make none: of saying and thinking, articles, pronouns, auxiliaries

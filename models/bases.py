@@ -25,12 +25,16 @@ COPY = re.compile(
     r"^meta-|[-_.](?:unsloth|bnb[-_.]4bit|[48]bit|awq|gptq|gguf|mlx|fp8|b?f16|fp16|i?q\d(?:_\w+)?)(?![^\W_]).*$|-[0-9a-f]{16}$"
 )
 
-WORD = re.compile(r"[a-z]+")
+# of three letters or more: "us" and "v" are of no family
+WORD = re.compile(r"[a-z]{3,}")
 # types whose architecture strangers took, too, so that nothing of a family follows
 OPEN = frozenset({"gpt", "llama"})
 # words that many names have, of models and of folders
 PLAIN = frozenset(
-    "adapter base chat checkpoint dpo final ft instruct it large merged mini model my open output sft small the tiny".split()
+    """
+    adapter apac azure base chat checkpoint company dev dpo final global instruct judge large merged mini model open output policy
+    prod sft small staging summarizer system test the tiny writer
+    """.split()
 )
 
 
@@ -89,7 +93,12 @@ def is_same_model(base: str, name: str) -> bool:
 
 
 def _plain(name: str) -> str:
-    return COPY.sub("", Path(public_name(name)).name.casefold())
+    try:
+        known = public_name(name)
+    except EvenhandError:
+        # a system's label, which is no model's
+        known = name
+    return COPY.sub("", Path(known).name.casefold())
 
 
 def is_same_family(first: str, second: str) -> bool:
@@ -106,8 +115,9 @@ def _family(name: str) -> tuple[set[str], set[str]]:
     """The words that a model's family is known by, and all words of its name."""
     words, config = [word for word in WORD.findall(_plain(name)) if word not in PLAIN], local_path(name) / CONFIG
     of_type: list[str] = []
-    if config.is_file():
-        with suppress(EvenhandError):
+    # a label may be too long for a file's name
+    with suppress(EvenhandError, OSError):
+        if config.is_file():
             of_type = [
                 word for word in WORD.findall(str(read_settings(config).get("model_type")))[:1] if word not in OPEN
             ]

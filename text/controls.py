@@ -10,9 +10,9 @@ import re
 
 # C0 and C1 but for tab, line feed and the carriage return before one; line and paragraph separators; embeddings, overrides and
 # isolates of direction with the deprecated ones; annotations between lines; marks of music; the tag of a language; half
-# characters, as names of files that are not UTF-8 have
+# characters, as names of files that are not UTF-8 have; what is no character
 CONTROL = re.compile(
-    "\r(?!\n)|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u206f\ud800-\udfff\ufff9-\ufffb\U0001d173-\U0001d17a\U000e0001]"
+    "\r(?!\n)|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u206f\ud800-\udfff\ufff9-\ufffb\ufffe\uffff\U0001d173-\U0001d17a\U000e0001]"
 )
 
 

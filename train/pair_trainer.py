@@ -47,8 +47,8 @@ REFUSED_ARGUMENTS: dict[str, tuple[tuple[Any, ...], str]] = {
     ),
 }  # fmt: skip
 
-# arguments whose words are those of any version of TRL, or that it has made something else of
-CHECKED_BY_TRL = {*CHOICES, "accelerator_config"}
+# arguments whose words are those of any version of TRL, or that it has made something else of; a rate of 0 shows losses alone
+CHECKED_BY_TRL = {*CHOICES, "accelerator_config", "learning_rate"}
 
 
 class SharedPrefixDPOTrainer(Packed, DPOTrainer):  # type: ignore[misc]

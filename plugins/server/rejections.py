@@ -34,7 +34,7 @@ CONTEXT = re.compile(
 )
 # two numbers, of which the second is the limit
 OVER = re.compile(
-    r"(?:(?:prompt|input|context)s?[\s_]?(?:tokens?|length)?\b[^.\d]{0,30}\d+\s*(?:tokens\s*)?"
+    r"(?:(?:prompt|input|context)s?(?:[\s_]?(?:tokens?|length)\b[^.\d]{0,30}\d+\s*(?:tokens\s*)?|\b[^.\d]{0,30}\d+ tokens\s*)"
     r"|\d+ (?:prompt|input|context)[\s_]tokens\s*)"
     r"(?:>=?|\bis (?:greater|more|larger) than\b)\s*\d",
     re.I,
@@ -66,7 +66,7 @@ CONTENT = re.compile(
     r"|illegal content(?!.?(?:type|length|encoding))|\bcontent (?:is|was|may be) illegal|invalid prompt|prohibited.content"
     r"|(?:prompt|content|inputs?|text|request|response|completion|answer|output)\b[^.]{0,40}\b(?:blocked|filtered|withheld)|\bnsfw\b"
     # why Gemini ends an answer, and others do
-    r"|\brecitation|\bcopyright|\bblock.?list|block.?reason|\bspii\b|jailbreak|prompt.(?:attack|injection)|\btoxic|\bprofan"
+    r"|\brecitation|\bcopyright|(?-i:BLOCK_?LIST)|block.?reason|\bspii\b|jailbreak|prompt.(?:attack|injection)|\btoxic|\bprofan"
     r"|\u654f\u611f|\u4e0d\u5b89\u5168|\u8fdd\u89c4|\u8fdd\u53cd|\u8fdd\u7981|\u5185\u5bb9[^\u3002]{0,12}\u8fdd\u6cd5|\u8fdd\u6cd5(?:\u5185\u5bb9|\u4fe1\u606f)|\u98ce\u9669|\u5408\u89c4|\u5ba1\u6838|\u4e0d\u5f53",
     re.I,
 )

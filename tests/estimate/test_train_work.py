@@ -106,8 +106,10 @@ def test_a_share_of_the_sets_is_evaluated_and_not_trained_on(tiny_model: Path, t
         ({"max_steps": 7, "num_train_epochs": 1}, 7 / 3, 0),
         ({"eval_strategy": "epoch", "num_train_epochs": 2.5}, 2.5, 3),
         ({"eval_strategy": "epoch", "num_train_epochs": 3, "eval_delay": 2}, 3.0, 2),
-        # after the steps 2, 4, 6 and 8 of 9
-        ({"eval_strategy": "steps", "eval_steps": 2, "num_train_epochs": 3}, 3.0, 4),
+        # after the steps 2, 4, 6, 8 and the last of 9, as transformers does
+        ({"eval_strategy": "steps", "eval_steps": 2, "num_train_epochs": 3}, 3.0, 5),
+        ({"eval_strategy": "steps", "eval_steps": 500, "num_train_epochs": 3}, 3.0, 1),
+        ({"eval_strategy": "epoch", "num_train_epochs": 2.5, "eval_delay": 3}, 2.5, 0),
         # a third of 9 steps is 3
         ({"eval_strategy": "steps", "eval_steps": 0.3, "num_train_epochs": 3}, 3.0, 3),
         # as it is saved: each of three steps is more than a tenth of them

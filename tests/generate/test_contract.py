@@ -193,7 +193,10 @@ def test_more_and_fewer_sentences_than_asked_are_told_apart():
         ("Ieri la Sig. Rossi e il Dott. Verdi parlano. Poi tacciono", 2),
         ("De dhr. Jansen en mevr. De Vries gaan. Zij blijven", 2),
         ("Srta. L\u00f3pez y D\u00f1a. Ana salen. Llueve", 2),
-        ("Pan prof. Nowak i \u015bw. Jan. Koniec", 2),
+        ("Pan in\u017c. Nowak i \u015bw. Jan. Koniec", 2),
+        # English words that titles of other languages are written like
+        ("Delivery within 24 hr. Great price.", 2),
+        ("Ask your dr. It helped me.", 2),
         ("Sn. Y\u0131lmaz gitti. Do\u00e7. Kaya kald\u0131", 2),
         ("\u041d\u0430 \u0443\u043b. \u041c\u0438\u0440\u0430 \u0442\u0438\u0445\u043e. \u0414\u0430", 2),
         ("Bus Nr. Zehn h\u00e4lt. Er wartet", 2),

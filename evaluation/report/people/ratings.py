@@ -25,6 +25,10 @@ class RatingsFile:
     scales: tuple[str, ...] = ()
 
 
+class NoRatedTextError(DataError):
+    """Ratings name systems that have written nothing yet, and bring no texts."""
+
+
 @dataclass(frozen=True)
 class RatedTexts:
     """The summaries that a file of ratings may be of."""

@@ -13,6 +13,7 @@ from ....corpora.cells import cell_text
 from ....corpora.controlled import ControlledSet, ControlledSummary
 from ....corpora.summary_ids import ID_KEYS, UnlikeIdError, id_of, known_names, refuse_ids, unlike_ids
 from ....errors import DataError
+from ....evaluation.report.people.ratings import NoRatedTextError
 from ....records import DocumentSet
 from ....text import did_you_mean, some_of
 from ....text.shown import shortened
@@ -99,7 +100,7 @@ def read_articles(request: RatingsRequest, left_out: Counter[str]) -> list[Rated
     whole = [_with_texts(request, article, left_out, mistakes) for article in articles]
     refuse([placed(text, places) for text, places in mistakes.items()])
     if not (rated := [article for article in whole if article.texts]):
-        raise DataError(
+        raise NoRatedTextError(
             f"{request.file}: has no rated summary with a text; add a column 'summary', or rate what systems wrote"
         )
     return rated
