@@ -12,7 +12,7 @@ from tqdm import tqdm
 
 from ..config.needs import Against
 from ..extras import no_bars
-from ..generate.backend import Used
+from ..generate.backend import Usage, Used
 from ..records import Candidate, Judgement, Record, SummaryRequest
 from ..runfolder.gpus import visible_gpus
 from ..storage import canonical_json
@@ -20,7 +20,7 @@ from ..text import fold
 from .asking import LanguageModelJudge, by_model, companies, score_together
 from .cache import Judged, VerdictCache
 from .documents import labelled_documents
-from .judge import Judge, JudgeInput, Verdict
+from .judge import Judge, JudgeInput, JudgeOfJudges, Verdict
 from .python_code import request_text
 
 T = TypeVar("T")
@@ -149,10 +149,16 @@ def score_batch(work: Sequence[JudgeWork], cache: VerdictCache) -> JudgedBatch:
 
     Args:
         work: the judges that are asked together, each with its inputs.
-        cache: is read and not written; `keep_verdicts` writes.
+        cache: is read, and written where a judge asks others; `keep_verdicts` writes what this returns.
     """
     sheets = [_open_sheet(judge, inputs, cache) for judge, inputs in work]
-    results, used = score_together([(sheet.judge, list(sheet.asked.values())) for sheet in sheets])
+    open_work = [(sheet.judge, list(sheet.asked.values())) for sheet in sheets]
+    judge, inputs = open_work[0]
+    if isinstance(judge, JudgeOfJudges) and inputs:
+        # which is alone in its company
+        results, used = _by_members(judge, inputs, cache)
+    else:
+        results, used = score_together(open_work)
     fresh = [dict(zip(sheet.asked, verdicts, strict=True)) for sheet, verdicts in zip(sheets, results, strict=True)]
     judgements = [
         judgement for sheet, verdicts in zip(sheets, fresh, strict=True) for judgement in sheet.judgements(verdicts)
@@ -162,6 +168,21 @@ def score_batch(work: Sequence[JudgeWork], cache: VerdictCache) -> JudgedBatch:
         cached={sheet.judge.name: sheet.n_cached for sheet in sheets},
         **used.fields,
     )
+
+
+def _by_members(
+    judge: JudgeOfJudges, inputs: Sequence[JudgeInput], cache: VerdictCache
+) -> tuple[list[list[Verdict]], Usage]:
+    """As `score_together`; what the members say comes from the cache where it has it, and is kept there."""
+    used, by_member = Usage(), dict[str, list[Verdict]]()
+    for company in (each for group in by_model(judge.members) for each in companies(group)):
+        own_work = [(member, inputs) for member in company]
+        batch = score_batch(own_work, cache)
+        keep_verdicts(batch, own_work, cache)
+        used.add_used(batch)
+        for judgement in batch.judgements:
+            by_member.setdefault(judgement.judge, []).append(_verdict(judgement))
+    return [judge.combine(inputs, by_member)], used
 
 
 def keep_verdicts(batch: JudgedBatch, work: Sequence[JudgeWork], cache: VerdictCache) -> None:
@@ -180,10 +201,13 @@ def keep_verdicts(batch: JudgedBatch, work: Sequence[JudgeWork], cache: VerdictC
         # without an attempt nobody was asked
         if judge.against is not None and judgement.attempts:
             judged = _judged(judge, inputs[judgement.judge, judgement.candidate_id])
-            verdict = Verdict(judgement.score, judgement.unscored, judgement.raw, judgement.attempts)
-            verdicts.setdefault(judge.signature, {})[judged] = verdict
+            verdicts.setdefault(judge.signature, {})[judged] = _verdict(judgement)
     for signature, of_signature in verdicts.items():
         cache.keep(signature, of_signature)
+
+
+def _verdict(judgement: Judgement) -> Verdict:
+    return Verdict(judgement.score, judgement.unscored, judgement.raw, judgement.attempts)
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,10 @@
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 from ..config.needs import Against, AnyJudgeSection
 from ..config.section import Check
@@ -74,6 +74,18 @@ class Judge(Protocol):
 
     def close(self) -> None:
         """Give the model's memory back; closing twice does no harm."""
+        ...
+
+
+@runtime_checkable
+class JudgeOfJudges(Judge, Protocol):
+    """A judge by what others say of the same inputs, whose verdicts it need not ask for itself."""
+
+    # of unlike names, against the same text
+    members: Sequence[Judge]
+
+    def combine(self, inputs: Sequence[JudgeInput], by_member: Mapping[str, Sequence[Verdict]]) -> list[Verdict]:
+        """One verdict for each input, in order, from those of each member."""
         ...
 
 

@@ -48,16 +48,16 @@ class Combined(ScoringJudge):
         self.loads = loads[0] if len(loads) == 1 else canonical_json(loads) if loads else ""
         self.requests_per_batch = min(member.requests_per_batch for member in members)
         self._saved = saved
-        self._members = members
+        self.members = members
 
     def score(self, inputs: Sequence[JudgeInput]) -> list[Verdict]:
+        """One verdict for each input, in order, from what the judges say when they are asked."""
+        return self.combine(inputs, {member.name: member.score(inputs) for member in self.members})
+
+    def combine(self, inputs: Sequence[JudgeInput], by_member: Mapping[str, Sequence[Verdict]]) -> list[Verdict]:
         """One verdict for each input, in order; its `raw` has what each judge said, and which features are new to the line."""
-        by_member = [member.score(inputs) for member in self._members]
         return [
-            self._verdict(
-                judge_input,
-                {member.name: verdicts[place] for member, verdicts in zip(self._members, by_member, strict=True)},
-            )
+            self._verdict(judge_input, {member.name: by_member[member.name][place] for member in self.members})
             for place, judge_input in enumerate(inputs)
         ]
 
@@ -76,7 +76,7 @@ class Combined(ScoringJudge):
 
     def close(self) -> None:
         """Give the memory of all judges back."""
-        for member in self._members:
+        for member in self.members:
             member.close()
 
 

@@ -2,6 +2,7 @@
 
 import json
 import math
+from contextlib import closing
 
 import pytest
 from pydantic import TypeAdapter
@@ -10,6 +11,9 @@ from evenhand.config.judges import JudgeOptions
 from evenhand.config.recipe_file import load_judges
 from evenhand.errors import DataError, UnfitModelError
 from evenhand.judges import JUDGES, JudgeInput, open_judge, open_judges
+from evenhand.judges.batch import judge_together
+from evenhand.judges.cache import VerdictCache
+from evenhand.judges.judge import Verdict
 from evenhand.plugins.judge_studies.combination import Combination, CombinedJudge
 from evenhand.plugins.judge_studies.combined import counts
 
@@ -91,6 +95,32 @@ def test_what_a_judge_leaves_unscored_is_unscored_and_stops_no_other(judge_file)
     none, one = said(opened(judge_file()), "\u0444\u0436\u044f", "ferry costs")
     assert (none.score, none.unscored) == (None, "precision: no words that ROUGE reads (a-z, 0-9)")
     assert one.score is not None
+
+
+def test_what_its_judges_said_comes_from_the_cache_and_goes_there(judge_file, tmp_path):
+    source, texts = "the ferry is cheap", ("ferry costs", "the ferry")
+    inputs = [JudgeInput(text, "r", text, True, source) for text in texts]
+
+    def judged(file, **changes):
+        return judge_together(
+            [opened(judge_file(**changes))], inputs, lambda _, items: items, cache_file=tmp_path / file
+        )
+
+    def scores_in(judgements):
+        return [json.loads(each.raw)["scores"]["precision"] for each in judgements]
+
+    # "ferry" of "ferry costs" is in the source: half of its words; a score of .25 can come from the cache alone
+    with closing(VerdictCache(tmp_path / "old")) as cache:
+        cache.keep(SIGNATURE, {(source, "ferry costs"): Verdict(0.25)})
+    assert scores_in(judged("old")) == [0.25, 1.0]
+    first = judged("new")
+    assert first == judged("new") and scores_in(first) == [0.5, 1.0]
+    with closing(VerdictCache(tmp_path / "new")) as cache:
+        assert {key[1]: verdict.score for key, verdict in cache.find(SIGNATURE, [(source, t) for t in texts]).items()} == {
+            "ferry costs": 0.5, "the ferry": 1.0,
+        }  # fmt: skip
+    # asked alone it gives the very same
+    assert [each.score for each in first] == [each.score for each in opened(judge_file()).score(inputs)]
 
 
 def test_a_judge_that_is_not_the_one_of_the_training_is_refused(judge_file):
