@@ -90,7 +90,7 @@ PLURAL = r"\s+(?:\w[\w-]*\s)?(?:(?!(?:stars|always|perhaps)\b)[^\W\d_]{3,}[^\W\d
 COUNTING_FRACTION = re.compile(f"{FRACTION.pattern}{COUNTED.pattern}" + rf"|{NUMBER}\s*\bout\s+of\b\s*{NUMBER}{PLURAL}")
 # characters before a grade that are looked at for a denial of it
 LONGEST_DENIAL = 100
-# before the word that gives a grade: it is not given; a summary's own faults ("does not mention prices, so I give it a 3") deny none
+# before the word that gives a grade: it is not given; a summary's faults ("does not mention prices, so I give it a 3") deny none
 DENIED = re.compile(
     r"(?:\b(?:not|never|cannot|nor)\b|n['\u2019]t\b)"
     r"(?:\s(?:think|believe|say|feel|see|know|how|why|that|i|we|you|one|it|this|can|could|would|should|will|do|be|is|able|possible"

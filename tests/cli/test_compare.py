@@ -101,8 +101,6 @@ def test_what_cannot_be_compared_for_want_of_a_library_is_said_before_any_run(re
     ("row", "said"),
     [
         ("clinics,debate,words,3", "no document set has the id 'clinics'"),
-        # which is not written yet
-        ("supervised-clinic,debate,,3", "has no rated summary with a text"),
         ("supervised-clinic,debate,words,three", "three"),
     ],
 )
@@ -113,6 +111,14 @@ def test_wrong_ratings_are_refused_before_any_run(recipes, tmp_path, row, said):
     assert shown.returncode == 2
     assert said in shown.stderr
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.needs("plugins/debate", "plugins/judge_studies")
+def test_ratings_by_system_are_taken_before_it_has_written(recipes, tmp_path):
+    ratings = tmp_path / "ratings.csv"
+    ratings.write_text("id,system,score\nsupervised-clinic,debate,3\n")
+    shown = compare(*recipes, "--out", tmp_path / "out", "--ratings", ratings, "--dry-run")
+    assert shown.returncode == 0, shown.stderr
 
 
 @pytest.mark.needs("plugins/debate")

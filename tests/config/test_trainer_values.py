@@ -78,11 +78,11 @@ def test_what_trl_has_without_a_key_is_taken() -> None:
 @pytest.mark.parametrize(
     ("key", "value", "mistake"),
     [
-        ("learning_rate", "fast", "needs a number of at least 0, got 'fast'"),
-        ("learning_rate", "5e-6 ", "needs a number of at least 0, got '5e-6 '"),
-        ("learning_rate", -1.0, "needs a number of at least 0, got -1.0"),
-        ("learning_rate", True, "needs a number of at least 0, got True"),
-        ("learning_rate", None, "needs a number of at least 0, got None"),
+        ("learning_rate", "fast", "needs a number above 0, got 'fast'"),
+        ("learning_rate", "5e-6 ", "needs a number above 0, got '5e-6 '"),
+        ("learning_rate", -1.0, "needs a number above 0, got -1.0"),
+        ("learning_rate", True, "needs a number above 0, got True"),
+        ("learning_rate", None, "needs a number above 0, got None"),
         ("beta", 0.0, "needs a number above 0, got 0.0"),
         ("beta", -0.1, "needs a number above 0, got -0.1"),
         ("num_train_epochs", 0, "needs a number above 0, got 0"),
@@ -101,7 +101,8 @@ def test_what_trl_has_without_a_key_is_taken() -> None:
         ("per_device_train_batch_size", "atuo", "needs a whole number of at least 1, or auto, got 'atuo'"),
         ("gradient_accumulation_steps", 1.5, "needs a whole number of at least 1, got 1.5"),
         ("dataloader_num_workers", -2, "needs a whole number of at least 0, got -2"),
-        ("save_total_limit", 0, "needs a whole number of at least 1, got 0"),
+        ("learning_rate", 0, "needs a number above 0, got 0"),
+        ("save_total_limit", 0.5, "needs a whole number, got 0.5"),
         ("gradient_checkpointing", "sometimes", "needs true or false, or auto, got 'sometimes'"),
         ("gradient_checkpointing", 3, "needs true or false, or auto, got 3"),
         ("include_num_input_tokens_seen", "some", "needs true or false, or all, or non_padding, or no, got 'some'"),
@@ -123,9 +124,20 @@ def test_a_value_that_its_key_cannot_have(key: str, value: Any, mistake: str) ->
 def test_values_at_the_ends_of_their_ranges_are_taken() -> None:
     values = {
         "adam_beta1": 0, "beta": 5e-324, "eval_steps": 0.5, "gradient_checkpointing": "auto", "label_smoothing": 0,
-        "ld_alpha": 1, "learning_rate": 0, "logging_steps": 1, "max_grad_norm": None, "max_length": None, "max_steps": -1,
+        "ld_alpha": 1, "learning_rate": 1e-9, "logging_steps": 1, "max_grad_norm": None, "max_length": None, "max_steps": -1,
         "num_train_epochs": 0.5, "optim": "sgd", "per_device_train_batch_size": "auto", "save_steps": 2.0, "warmup_steps": 0.1,
     }  # fmt: skip
+    assert list(wrong_values(values)) == []
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"save_total_limit": 0}, {"max_grad_norm": -1}, {"num_train_epochs": 0, "max_steps": 5}, {"loss_weights": (1.0, 0.5)},
+        *({f"{name}_strategy": "no", f"{name}_steps": 0} for name in ("eval", "logging", "save")),
+    ],
+)  # fmt: skip
+def test_values_that_mean_something_to_trl_are_taken(values: dict[str, Any]) -> None:
     assert list(wrong_values(values)) == []
 
 

@@ -91,7 +91,18 @@ def test_quotes_and_marks_alone_are_refused(other):
 
 @pytest.mark.parametrize(
     ("one", "other"),
-    [("A", "A+"), ("A", "A*"), ("bob", "bob_"), ("C", "C#"), ("5", "5+"), ("5", ".5"), ("1", "-1"), ("<5", ">5")],
+    [
+        ("A", "A+"),
+        ("A", "A*"),
+        ("bob", "bob_"),
+        ("C", "C#"),
+        ("5", "5+"),
+        ("5", ".5"),
+        ("(0,10]", "(0,10)"),
+        ('5"', "5'"),
+        ("1", "-1"),
+        ("<5", ">5"),
+    ],
 )
 def test_grades_and_names_that_differ_by_marks_are_several(one, other):
     assert len(sets_with([one, other, one, other])) == 2

@@ -89,6 +89,12 @@ def test_the_writer_and_its_family_are_one_message():
     [
         # architectures and labs in common are no model in common
         ("HuggingFaceTB/SmolLM2-360M-Instruct", "meta-llama/Llama-3.2-1B-Instruct"),
+        ("us.anthropic.claude-3-5-sonnet-20241022-v2:0", "us.meta.llama3-1-70b-instruct-v1:0"),
+        ("prod-gpt4", "prod-claude"),
+        ("company-summarizer-qwen", "company-judge-llama"),
+        ("system1", "system2"),
+        ("embedded:nobody-knows", "org/one-7b"),
+        ("x" * 5000, "org/one-7b"),
         ("mistralai/Mistral-7B-Instruct-v0.3", "meta-llama/Llama-3.1-8B-Instruct"),
         ("google/gemma-2-9b-it", "google/flan-t5-xl"),
         ("mistralai/Mistral-7B-Instruct-v0.3", "mistralai/Mixtral-8x7B-Instruct-v0.1"),

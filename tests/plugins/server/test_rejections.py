@@ -357,3 +357,17 @@ def test_proxy_in_the_way_of_a_local_server_is_named(variable, monkeypatch):
         with pytest.raises(ModelError, match="same command continues") as error:
             backend.complete([ask("b")])
         assert "proxy" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("status", "text"),
+    [
+        (403, "Your IP address is on a block list"),
+        (403, "address in blocklist"),
+        (500, "prompt 3 > 2 retries"),
+        (503, "input 5 > 3 in queue"),
+    ],
+)
+def test_what_a_network_or_a_queue_refuses_is_no_fault_of_a_text(status, text):
+    said = rejection(status, json.loads(json.dumps(next(iter(FORMS.values()))(text, None, None, None))))
+    assert not (said.is_of_content or said.is_of_length)
