@@ -7,6 +7,7 @@ from quick_recipe import RECIPE
 
 from evenhand.config import Recipe
 from evenhand.judges.independence import writer_warning
+from evenhand.models.bases import is_same_family
 
 
 def recipe(writer, *judges, backend="transformers"):
@@ -94,7 +95,6 @@ def test_the_writer_and_its_family_are_one_message():
         ("company-summarizer-qwen", "company-judge-llama"),
         ("system1", "system2"),
         ("embedded:nobody-knows", "org/one-7b"),
-        ("x" * 5000, "org/one-7b"),
         ("mistralai/Mistral-7B-Instruct-v0.3", "meta-llama/Llama-3.1-8B-Instruct"),
         ("google/gemma-2-9b-it", "google/flan-t5-xl"),
         ("mistralai/Mistral-7B-Instruct-v0.3", "mistralai/Mixtral-8x7B-Instruct-v0.1"),
@@ -111,3 +111,7 @@ def test_other_models_are_not_told(writer, judge):
 
 def test_without_a_model_that_writes_nothing_is_told():
     assert writer_warning(recipe("none", "none", backend="scripted")) == ""
+
+
+def test_a_label_that_no_file_could_have_is_of_no_family():
+    assert not is_same_family("x" * 5000, "org/one-7b")
