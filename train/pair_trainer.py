@@ -47,8 +47,8 @@ REFUSED_ARGUMENTS: dict[str, tuple[tuple[Any, ...], str]] = {
     ),
 }  # fmt: skip
 
-# arguments whose words are those of any version of TRL, or that it has made something else of; a rate of 0 shows losses alone
-CHECKED_BY_TRL = {*CHOICES, "accelerator_config", "learning_rate"}
+# arguments whose words are those of any version of TRL, or that it has made something else of
+CHECKED_BY_TRL = {*CHOICES, "accelerator_config"}
 
 
 class SharedPrefixDPOTrainer(Packed, DPOTrainer):  # type: ignore[misc]
@@ -206,7 +206,10 @@ def _refuse(values: dict[str, Any], *, group_by_prompt: bool) -> None:
         if getattr(arguments, name, None) not in idle
     ]
     numbers = {
-        name: value for name, value in (vars(arguments) if arguments else {}).items() if name not in CHECKED_BY_TRL
+        name: value
+        for name, value in (vars(arguments) if arguments else {}).items()
+        # a rate of 0 shows losses alone
+        if name not in CHECKED_BY_TRL and (name, value) != ("learning_rate", 0)
     }
     wrong += [f"{name} of DPOConfig: {mistake}" for name, mistake in wrong_values(numbers)]
     collator, adapter = values.get("data_collator"), values.get("peft_config")

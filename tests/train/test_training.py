@@ -456,11 +456,6 @@ def test_evaluation_is_not_trained(open_round: OpenRound) -> None:
         training_stage(Phase(phase.recipe, "evaluation/base", None), 1)
 
 
-def test_values_that_trl_refuses_are_a_recipe_error(open_round: OpenRound) -> None:
-    with pytest.raises(RecipeError, match="Label smoothing must be greater than 0"):
-        train(open_round(trainer={"loss_type": "exo_pair"}))
-
-
 def test_fairpo_is_another_training(open_round: OpenRound) -> None:
     own = open_round().folder / "pairs.jsonl"
     keys = {

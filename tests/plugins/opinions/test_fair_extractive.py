@@ -169,7 +169,7 @@ def test_quota_that_a_set_cannot_meet_is_a_counted_failure(tmp_path):
     (candidate,) = read_jsonl(phase.folder / CANDIDATES, Candidate)
     assert (candidate.method, candidate.model, candidate.plan) == (
         "fair-extractive",
-        "no model|content-tokens:3",
+        "no model|content-tokens:4",
         "proportional",
     )
     assert candidate.n_prompt_tokens == 0
