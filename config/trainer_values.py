@@ -169,7 +169,7 @@ def wrong_values(trainer: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     if isinstance(trainer.get("max_steps"), int) and trainer["max_steps"] > 0:
         unread.add("num_train_epochs")
     for key, value in trainer.items():
-        if (value is None and key in NULLS) or (value == 0 and key in unread):
+        if (value is None and key in NULLS) or (key in unread and value == 0):
             continue
         if words := CHOICES.get(key):
             if value not in words:
