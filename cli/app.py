@@ -400,7 +400,7 @@ def _step(
     """Hold the run folder, or the shard's folder there, while a stage is run in the block; what came of it is said then."""
     recipe = open_recipe(path, overrides)
     from ..loop import work_in
-    from ..preflight import check_names
+    from ..preflight import check_names, refuse_unfit_pairs
     from ..runfolder.shards import WHOLE, read_shard, shard_folder
     from ..runfolder.tracking import track
 
@@ -408,6 +408,7 @@ def _step(
     step = _Step(_phase_of(recipe, phase_name), shard)
     check_names(recipe)
     if verb == "train":
+        refuse_unfit_pairs(step.phase)
         _check_anew(step.phase)
     title, folder = f"{step.phase.name} {verb}", shard_folder(recipe.output, shard or WHOLE) / step.phase.name
     if shard is not None:

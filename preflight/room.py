@@ -3,7 +3,7 @@
 import logging
 import os
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from ..config import Recipe
 from ..config.model import LanguageModel
 from ..config.section import Check
-from ..errors import RecipeError
+from ..errors import DataError, RecipeError
 from ..estimate.run_size import RunSize
 from ..extras import need
 from ..generate.method import MethodStep, text_of
@@ -26,11 +26,13 @@ from ..judges.judge import PromptNeeds
 from ..models import cache_folder, file_at_hand
 from ..records import SummaryRequest
 from ..runfolder.phases import PAIRS, Phase, phases
-from ..storage import is_writable, local_path, read_json
+from ..storage import is_writable, listed_lines, local_path, read_json
 from ..text.amounts import disk_size
+from ..train.foreign import read_pairs
 from ..train.launch import accelerate_config, is_zero3, loses_passes, n_processes
 from ..train.options import accumulation, refuse_passes, trainer_options
 from ..train.reference import REFERENCE_LOGPS
+from ..train.stage import pair_file
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -101,8 +103,7 @@ def prompt_checks(phase: Phase, requests: Sequence[SummaryRequest]) -> Iterator[
         # how long training lets a prompt be that is not split, with a summary behind it
         length, n_pass = recipe.trainer.get("max_length"), recipe.train.max_tokens_per_pass
         if isinstance(length, int):
-            may_drop = recipe.train.excess_length_strategy == "drop" and requests
-            limit = Most(length, (len(requests) - 1) / len(requests) if may_drop else 0.0, f"max_length {length}")
+            limit = _most_trained(recipe, length, requests)
             yield Check("trainer.max_length", partial(_refuse_long, model, prompts, limit, subject), is_here=True)
         if recipe.train.trainer == "shared-prefix":
             limit = Most(n_pass - 1, 0.0, f"max_tokens_per_pass {n_pass}")
@@ -123,6 +124,27 @@ def prompt_checks(phase: Phase, requests: Sequence[SummaryRequest]) -> Iterator[
         if asks := JUDGES[options.kind].prompt:
             needs = asks(name, options)
             yield Check(f"judges.{name}", partial(_refuse_sources, phase, requests, name, needs), is_here=True)
+
+
+def refuse_unfit_pairs(phase: Phase) -> None:
+    """Refuse pairs that cannot be read, or are longer by their texts alone than training lets them be; its libraries take
+    a quarter of a minute to say so.
+
+    Raises:
+        DataError: there are no pairs, or lines are none.
+        RecipeError: pairs are too long.
+    """
+    recipe, path = phase.recipe, pair_file(phase)
+    pairs, mistakes = read_pairs(path, recipe.train.form)
+    if mistakes:
+        raise DataError(listed_lines(path, mistakes))
+    texts: dict[str, str] = {}
+    for line, pair in pairs:
+        text = text_of(pair.prompt) + max(pair.chosen_text, pair.rejected_text, key=len)
+        texts[f"line {line}"] = max(text, texts.get(f"line {line}", ""), key=len)
+    length = trainer_options(recipe)["max_length"]
+    limit = _most_trained(recipe, length, texts)
+    _refuse_long(LanguageModel(recipe.model, recipe.generate), texts, limit, f"pairs of {path}")
 
 
 def _refuse_passes(phase: Phase, model: LanguageModel, prompts: Mapping[str, str]) -> None:
@@ -219,6 +241,15 @@ class Most:
     share: float
     # the key that says so, with its value
     because: str
+    # what lets more of them be left out
+    remedy: str = "allow more to be left out in 'limits'"
+
+
+def _most_trained(recipe: Recipe, length: int, texts: Sized) -> Most:
+    """How long texts may be that are trained on; where training leaves out what is longer, one must be left."""
+    if recipe.train.excess_length_strategy == "drop" and texts:
+        return Most(length, (len(texts) - 1) / len(texts), f"trainer.max_length {length}", "make other pairs")
+    return Most(length, 0.0, f"trainer.max_length {length}", "write train.excess_length_strategy: drop")
 
 
 def _refuse_long(
@@ -243,7 +274,7 @@ def _refuse_long(
         worst = max(over, key=lambda key: over[key])
         raise RecipeError(
             f"more than {allowed} of {len(texts)} {subject} are too long: {worst!r} has {over[worst]} tokens, and "
-            f"{limit.because} leaves {limit.tokens}; raise it, shorten the documents, or allow more to be left out in 'limits'"
+            f"{limit.because} leaves {limit.tokens}; raise it, shorten the documents, or {limit.remedy}"
         )
 
 

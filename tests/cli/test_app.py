@@ -467,3 +467,7 @@ def test_a_refused_training_leaves_the_finished_adapter_where_it_is(tmp_path, ti
     assert "error: key 'trainer.optim': galore_adamw cannot be had here" in found.stderr
     assert sorted(path.name for path in folder.iterdir()) == ["adapter", "receipts", "training.json"]
     assert not (tmp_path / "run" / "recipe.yaml").exists()
+    # before a library of training is loaded
+    found = evenhand("train", tmp_path / "tiny.yaml", "--max_length", "2")
+    assert found.returncode == 2, found.stderr
+    assert "trainer.max_length 2 leaves 2" in found.stderr and "accelerate" not in found.stderr

@@ -18,7 +18,7 @@ import yaml
 from evenhand.config import Recipe
 from evenhand.errors import EvenhandError
 from evenhand.generate.stage import phase_requests
-from evenhand.preflight import check_names, preflight
+from evenhand.preflight import check_names, preflight, refuse_unfit_pairs
 from evenhand.preflight.held_out import eval_checks
 from evenhand.preflight.named import engine_checks
 from evenhand.preflight.room import prompt_checks
@@ -544,6 +544,33 @@ def test_a_share_of_one_set(trained):
 def test_a_limit_of_training_that_prompts_exceed(trained):
     trained["trainer"] = {"max_length": 16}
     assert "max_length 16 leaves 16" in told_by(train_prompt_checks, trained)[0]
+
+
+def test_pairs_that_are_too_long_or_none_before_any_library_is_loaded(trained, tmp_path):
+    path = tmp_path / "pairs.jsonl"
+
+    def refuse(*rows, **train):
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        trained["train"] = {"accelerate_config": "cpu", "pairs": str(path), **train}
+        refuse_unfit_pairs(open_phase(Recipe.model_validate(trained), "round-00"))
+
+    def pair(n_words):
+        # a word and its space are one token of the tiny model
+        return {"prompt": "the" + " the" * (n_words - 1), "chosen": "Yes.", "rejected": "No."}
+
+    trained["trainer"] = {"max_length": 30}
+    refuse(pair(20), pair(25))
+    message = r"more than {} of 2 pairs of .*pairs\.jsonl are too long: 'line 2' has 4\d tokens, and trainer\.max_length 30 .* or {}"
+    with pytest.raises(EvenhandError, match=message.format(0, r"write train\.excess_length_strategy: drop")):
+        refuse(pair(20), pair(40))
+    refuse(pair(20), pair(40), excess_length_strategy="drop")
+    with pytest.raises(EvenhandError, match=message.format(1, "make other pairs")):
+        refuse(pair(35), pair(40), excess_length_strategy="drop")
+    ranked = {"prompt": "the" + " the" * 19, "completions": [{"rank": n, "completion": f"{n}" * 9 * n} for n in (1, 2, 3)]}
+    with pytest.raises(EvenhandError, match="more than 0 of 1 pairs of .* 'line 1' has"):
+        refuse(ranked)
+    with pytest.raises(EvenhandError, match=r"pairs\.jsonl:2: has the keys 'chosen', 'prompt', 'worse', which make no pair"):
+        refuse(pair(20), {"prompt": "a", "chosen": "b", "worse": "c"})
 
 
 @pytest.fixture
