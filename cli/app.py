@@ -400,7 +400,8 @@ def _step(
     """Hold the run folder, or the shard's folder there, while a stage is run in the block; what came of it is said then."""
     recipe = open_recipe(path, overrides)
     from ..loop import work_in
-    from ..preflight import check_names, refuse_unfit_pairs
+    from ..preflight import check_names
+    from ..preflight.room import refuse_unfit_pairs
     from ..runfolder.shards import WHOLE, read_shard, shard_folder
     from ..runfolder.tracking import track
 

@@ -36,7 +36,7 @@ from .named import (
     whole_checks,
     without_chat_template,
 )
-from .room import place_checks, prompt_checks, refuse_too_much, refuse_unfit_pairs
+from .room import place_checks, prompt_checks, refuse_too_much
 from .sets import few_sets
 from .training import Rehearsal
 from .worth import worth_checks

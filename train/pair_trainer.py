@@ -9,6 +9,7 @@ import inspect
 import logging
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 import torch
@@ -28,7 +29,7 @@ from .attention import fastest, packing_refusal, use_packed_attention
 from .examples import warn_of_space
 from .options import refuse_liger, splits
 from .pair_collator import PairCollator
-from .probe import ProbeResult, probe
+from .probe import probe
 from .shared_prefix import Packed
 
 log = logging.getLogger(__name__)
@@ -47,6 +48,10 @@ REFUSED_ARGUMENTS: dict[str, tuple[tuple[Any, ...], str]] = {
     ),
 }  # fmt: skip
 
+AUXILIARY_LOSS = (
+    "router_aux_loss_coef: the auxiliary loss of experts would be made of other tokens than with DPOTrainer, which runs a prompt "
+    "twice for each pair; write router_aux_loss_coef=0.0 in DPOConfig"
+)
 # arguments whose words are those of any version of TRL, or that it has made something else of
 CHECKED_BY_TRL = {*CHOICES, "accelerator_config"}
 
@@ -74,8 +79,13 @@ class SharedPrefixDPOTrainer(Packed, DPOTrainer):  # type: ignore[misc]
         """
         values = inspect.signature(DPOTrainer.__init__).bind(self, *arguments, **options).arguments
         _refuse(values, group_by_prompt=group_by_prompt)
-        if values.get("train_dataset") is not None:
-            _refuse_rows(values["train_dataset"], "train")
+        evaluated = values.get("eval_dataset")
+        for name, rows in {
+            "train": values.get("train_dataset"),
+            **(evaluated if isinstance(evaluated, Mapping) else {"eval": evaluated}),
+        }.items():
+            if rows is not None:
+                _refuse_rows(rows, name)
         self._group_by_prompt, self._attention = group_by_prompt, attention
         # configuration of policy and reference, and the name of its packed attention
         self._attentions: list[tuple[Any, str]] = []
@@ -83,10 +93,8 @@ class SharedPrefixDPOTrainer(Packed, DPOTrainer):  # type: ignore[misc]
         # else one process reads streamed rows, and hands out tensors cut in pieces; read by each they are the same pairs
         self.accelerator.dataloader_config.dispatch_batches = False
         if self.aux_loss_enabled:
-            raise RecipeError(
-                f"{NAME}: the auxiliary loss of experts would be made of other tokens than with DPOTrainer, which runs a prompt "
-                "twice for each pair; write router_aux_loss_coef=0.0, or use trl.DPOTrainer"
-            )
+            # of a model whose configuration could not be read before it was loaded
+            raise RecipeError(f"{NAME}: {AUXILIARY_LOSS}, or use trl.DPOTrainer")
         self._pack()
 
     def _pack(self) -> None:
@@ -128,8 +136,14 @@ class SharedPrefixDPOTrainer(Packed, DPOTrainer):  # type: ignore[misc]
 
     def _prepare_dataset(self, dataset: Any, processing_class: Any, args: Any, dataset_name: str) -> Any:
         _refuse_rows(dataset, dataset_name)
-        prepared = super()._prepare_dataset(dataset, processing_class, args, dataset_name)
+        try:
+            prepared = super()._prepare_dataset(dataset, processing_class, args, dataset_name)
+        except (ValueError, LookupError, TypeError, AttributeError):
+            # TRL says neither which row it was nor what is wrong with it
+            _refuse_rows(dataset, dataset_name, None)
+            raise
         if hasattr(prepared, "__len__"):
+            _refuse_empty(prepared, dataset_name)
             _tell(prepared, dataset_name)
         return prepared
 
@@ -234,9 +248,8 @@ def _refuse(values: dict[str, Any], *, group_by_prompt: bool) -> None:
         wrong.append("group_by_prompt: a data set that is streamed has no prompts to look through; load it whole")
     if group_by_prompt and getattr(arguments, "train_sampling_strategy", "random") != "random":
         wrong.append("group_by_prompt: train_sampling_strategy has another order; leave one of the two out")
-    seen = _probed(values["model"], arguments)
-    if seen and seen.refusal:
-        wrong.append(f"model: {seen.refusal}; take another model")
+    shape = _shape(values["model"], arguments)
+    wrong += [] if shape is None else _wrong_model(shape, arguments)
     if arguments is not None and getattr(arguments, "use_liger_kernel", False):
         try:
             refuse_liger("use_liger_kernel of DPOConfig", use_cpu=arguments.device.type == "cpu")
@@ -244,43 +257,61 @@ def _refuse(values: dict[str, Any], *, group_by_prompt: bool) -> None:
             wrong.append(str(refused))
     if wrong:
         raise RecipeError(
-            f"{NAME}: {listed(wrong)}" + ("\nOr use trl.DPOTrainer" if not seen or seen.has_stock else "")
+            f"{NAME}: {listed(wrong)}" + ("\nOr use trl.DPOTrainer" if shape is None or probe(shape).has_stock else "")
         )
 
 
-def _probed(model: Any, arguments: Any) -> ProbeResult | None:
-    """What the probe says of models of this kind; None where a name gives no configuration: TRL says that."""
-    if isinstance(model, str):
-        transformers = need("transformers", "training")
-        revision = (getattr(arguments, "model_init_kwargs", None) or {}).get("revision")
-        try:
-            config = transformers.AutoConfig.from_pretrained(model, revision=revision, trust_remote_code=False)
-            with undisturbed("meta"):
-                model = transformers.AutoModelForCausalLM.from_config(config, trust_remote_code=False)
-        except (OSError, ValueError, KeyError, AttributeError, TypeError, ImportError):
-            return None
-    return probe(model.get_base_model() if is_peft_model(model) else model)
+def _shape(model: Any, arguments: Any) -> Any:
+    """The model without adapter, or one of its kind without weights; None where a name gives no configuration: TRL says that."""
+    if not isinstance(model, str):
+        return model.get_base_model() if is_peft_model(model) else model
+    transformers = need("transformers", "training")
+    revision = (getattr(arguments, "model_init_kwargs", None) or {}).get("revision")
+    try:
+        config = transformers.AutoConfig.from_pretrained(model, revision=revision, trust_remote_code=False)
+        with undisturbed("meta"):
+            return transformers.AutoModelForCausalLM.from_config(config, trust_remote_code=False)
+    except (OSError, ValueError, KeyError, AttributeError, TypeError, ImportError):
+        return None
 
 
-def _refuse_rows(dataset: Any, name: str) -> None:
-    """Refuse rows that are no pairs, by the first of them; TRL refuses what is no data set."""
-    first = next(iter(dataset), None)
-    if first is None:
+def _wrong_model(model: Any, arguments: Any) -> Iterator[str]:
+    """What of this model packed sequences cannot have."""
+    if refusal := probe(model).refusal:
+        yield f"model: {refusal}; take another model"
+    # TRL adds the loss that balances experts by the same rule
+    config, weight = model.config.get_text_config(), getattr(arguments, "router_aux_loss_coef", None)
+    weight = getattr(config, "router_aux_loss_coef", 0.0) if weight is None else weight
+    if hasattr(config, "output_router_logits") and weight != 0:
+        yield AUXILIARY_LOSS
+
+
+def _refuse_rows(dataset: Any, name: str, n_rows: int | None = 1) -> None:
+    """Refuse a data set that has no pairs in its first rows, or, with None, in any row; TRL refuses what is no data set."""
+    number = -1
+    for number, row in enumerate(islice(dataset, n_rows)):
+        if not isinstance(row, Mapping):
+            return
+        if missing := {"chosen", "rejected"} - row.keys():
+            raise DataError(
+                f"{NAME}: the {name} data set has the columns {', '.join(sorted(row))} and lacks "
+                f"{' and '.join(sorted(missing))}; TRL's pairs have 'chosen' and 'rejected', and 'prompt' unless both begin with "
+                "it"
+            )
+        forms = {column: _form(row[column]) for column in ("prompt", "chosen", "rejected") if column in row}
+        if set(forms.values()) not in ({"a text"}, {"turns"}):
+            words = ", ".join(f"{column} is {form}" for column, form in forms.items())
+            raise DataError(
+                f"{NAME}: in row {number} of the {name} data set {words}; write all as texts, or all as turns (lists of 'role' "
+                "and 'content'), and leave 'prompt' out where both sides begin with it"
+            )
+        if "prompt" not in row and forms["chosen"] == "turns" and row["chosen"][0] != row["rejected"][0]:
+            raise DataError(
+                f"{NAME}: in row {number} of the {name} data set chosen and rejected begin with different turns "
+                f"({shortened(row['chosen'][0])} and {shortened(row['rejected'][0])}); write what was asked as 'prompt'"
+            )
+    if number < 0:
         raise DataError(f"{NAME}: the {name} data set has no rows")
-    if not isinstance(first, Mapping):
-        return
-    if missing := {"chosen", "rejected"} - first.keys():
-        raise DataError(
-            f"{NAME}: the {name} data set has the columns {', '.join(sorted(first))} and lacks {' and '.join(sorted(missing))}; "
-            "TRL's pairs have 'chosen' and 'rejected', and 'prompt' unless both begin with it"
-        )
-    forms = {column: _form(first[column]) for column in ("prompt", "chosen", "rejected") if column in first}
-    if set(forms.values()) not in ({"a text"}, {"turns"}):
-        words = ", ".join(f"{column} is {form}" for column, form in forms.items())
-        raise DataError(
-            f"{NAME}: in the first row of the {name} data set {words}; write all as texts, or all as turns (lists of 'role' and "
-            "'content'), and leave 'prompt' out where both sides begin with it"
-        )
 
 
 def _form(value: Any) -> str:
@@ -291,6 +322,18 @@ def _form(value: Any) -> str:
         isinstance(value, Sequence) and value and all(isinstance(turn, Mapping) and "role" in turn for turn in value)
     )
     return "turns" if has_roles else shortened(value)
+
+
+def _refuse_empty(pairs: Any, name: str) -> None:
+    """Refuse pairs of which a side has no token, before the step that would meet them."""
+    empty = [
+        row for row, sides in enumerate(zip(pairs["chosen_ids"], pairs["rejected_ids"], strict=True)) if not all(sides)
+    ]
+    if empty:
+        raise DataError(
+            f"{NAME}: {len(empty)} of {len(pairs)} pairs of the {name} data set have a side without a token, the first with the "
+            f"prompt {shortened(pairs[empty[0]]['prompt'])}; leave such pairs out"
+        )
 
 
 def _tell(pairs: Any, name: str) -> None:

@@ -18,10 +18,10 @@ import yaml
 from evenhand.config import Recipe
 from evenhand.errors import EvenhandError
 from evenhand.generate.stage import phase_requests
-from evenhand.preflight import check_names, preflight, refuse_unfit_pairs
+from evenhand.preflight import check_names, preflight
 from evenhand.preflight.held_out import eval_checks
 from evenhand.preflight.named import engine_checks
-from evenhand.preflight.room import prompt_checks
+from evenhand.preflight.room import prompt_checks, refuse_unfit_pairs
 from evenhand.runfolder.phases import open_phase
 from evenhand.train.rehearse import rehearse
 
@@ -560,16 +560,23 @@ def test_pairs_that_are_too_long_or_none_before_any_library_is_loaded(trained, t
 
     trained["trainer"] = {"max_length": 30}
     refuse(pair(20), pair(25))
-    message = r"more than {} of 2 pairs of .*pairs\.jsonl are too long: 'line 2' has 4\d tokens, and trainer\.max_length 30 .* or {}"
+    message = (
+        r"more than {} of 2 pairs of .* are too long: 'line 2' has 4\d tokens, and trainer\.max_length 30 .* or {}"
+    )
     with pytest.raises(EvenhandError, match=message.format(0, r"write train\.excess_length_strategy: drop")):
         refuse(pair(20), pair(40))
     refuse(pair(20), pair(40), excess_length_strategy="drop")
     with pytest.raises(EvenhandError, match=message.format(1, "make other pairs")):
         refuse(pair(35), pair(40), excess_length_strategy="drop")
-    ranked = {"prompt": "the" + " the" * 19, "completions": [{"rank": n, "completion": f"{n}" * 9 * n} for n in (1, 2, 3)]}
-    with pytest.raises(EvenhandError, match="more than 0 of 1 pairs of .* 'line 1' has"):
+    ranked = {
+        "prompt": "the" + " the" * 19,
+        "completions": [{"rank": n, "completion": f"{n}" * 9 * n} for n in (1, 2, 3)],
+    }
+    with pytest.raises(EvenhandError, match=r"more than 0 of 1 pairs of .* 'line 1' has"):
         refuse(ranked)
-    with pytest.raises(EvenhandError, match=r"pairs\.jsonl:2: has the keys 'chosen', 'prompt', 'worse', which make no pair"):
+    with pytest.raises(
+        EvenhandError, match=r"pairs\.jsonl:2: has the keys 'chosen', 'prompt', 'worse', which make no pair"
+    ):
         refuse(pair(20), {"prompt": "a", "chosen": "b", "worse": "c"})
 
 

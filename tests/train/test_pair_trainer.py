@@ -23,7 +23,7 @@ transformers = pytest.importorskip("transformers")
 datasets = pytest.importorskip("datasets")
 trl_script = pytest.importorskip("trl_script")
 
-from evenhand.train import SharedPrefixDPOTrainer  # noqa: E402 - needs torch
+from evenhand.train import SharedPrefixDPOTrainer, pair_trainer  # noqa: E402 - needs torch
 from evenhand.train.pair_collator import PairCollator  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("fresh_accelerate")
@@ -384,7 +384,14 @@ def test_a_kind_of_model_that_cannot_run_packed_is_refused_before_its_rows_are_t
             {"chosen": [{"from": "gpt", "value": "a"}], "rejected": [{"from": "gpt", "value": "b"}]},
             r"chosen is \[\{'from': 'gpt', 'value': 'a'\}\], rejected is",
         ),
-        ({"prompt": None, "chosen": "a", "rejected": "b"}, "prompt is None, chosen is a text"),
+        (
+            {"prompt": None, "chosen": "a", "rejected": "b"},
+            "in row 0 of the train data set prompt is None, chosen is a text",
+        ),
+        (
+            {side: [{"role": "user", "content": side}] for side in ("chosen", "rejected")},
+            "in row 0 of the train data set chosen and rejected begin with different turns .* write what was asked as 'prompt'",
+        ),
     ],
 )
 def test_rows_that_are_no_pairs_are_refused(
@@ -398,6 +405,62 @@ def test_rows_that_are_no_pairs_are_refused(
         trl_script.open_trainer(
             SharedPrefixDPOTrainer, tiny_model, tmp_path, train_dataset=datasets.Dataset.from_list([])
         )
+
+
+@pytest.mark.parametrize(
+    ("form", "change", "message"),
+    [
+        ("plain explicit", {"prompt": None}, "in row 7 of the train data set prompt is None, chosen is a text"),
+        (
+            "turns implicit",
+            {"chosen": [{"role": "user", "content": "a"}]},
+            "in row 7 of the train data set chosen and rejected",
+        ),
+        # with which TRL trains, or not, as texts happen to be hashed
+        ("turns explicit", {"chosen": []}, r"in row 7 .* chosen is \[\]|1 of 10 pairs .* have a side without a token"),
+    ],
+)
+def test_a_later_row_that_is_no_pair_is_named(
+    form: str, change: dict[str, Any], message: str, tiny_model: Path, tmp_path: Path
+) -> None:
+    rows = trl_script.make_pairs(form, 3)
+    rows[7] |= change
+    with pytest.raises(DataError, match=message):
+        trl_script.open_trainer(
+            SharedPrefixDPOTrainer, tiny_model, tmp_path, train_dataset=datasets.Dataset.from_list(rows)
+        )
+
+
+def test_pairs_without_a_token_are_counted() -> None:
+    rows = [
+        {"prompt": "a", "chosen_ids": [1], "rejected_ids": [2]},
+        {"prompt": "b", "chosen_ids": [1], "rejected_ids": []},
+    ]
+    pair_trainer._refuse_empty(datasets.Dataset.from_list(rows[:1]), "eval")
+    with pytest.raises(
+        DataError, match="1 of 2 pairs of the eval data set have a side without a token, .* prompt 'b'; leave"
+    ):
+        pair_trainer._refuse_empty(datasets.Dataset.from_list(rows), "eval")
+
+
+def test_what_is_evaluated_and_experts_losses_are_refused_before_a_row_is_tokenised(
+    tiny_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    experts = transformers.MixtralForCausalLM(
+        transformers.MixtralConfig(
+            vocab_size=1000, hidden_size=32, intermediate_size=32, num_hidden_layers=1, num_attention_heads=2,
+            num_key_value_heads=1, num_local_experts=2,
+        )
+    )  # fmt: skip
+    experts.config.name_or_path = str(tiny_model)
+    monkeypatch.setattr(trl.DPOTrainer, "_prepare_dataset", lambda *_: pytest.fail("a row was tokenised"))
+    held_out = datasets.Dataset.from_list(trl_script.make_pairs("turns explicit", 2))
+    wrong = {"mine": held_out, "other": datasets.Dataset.from_list([{"prompt": "a", "completion": "b"}])}
+    with pytest.raises(DataError, match="the other data set has the columns completion, prompt and lacks chosen and"):
+        trl_script.open_trainer(SharedPrefixDPOTrainer, tiny_model, tmp_path, eval_dataset=wrong)
+    for options in ({}, {"router_aux_loss_coef": 0.1}):
+        with pytest.raises(RecipeError, match=r"Trainer: router_aux_loss_coef: .* write router_aux_loss_coef=0\.0"):
+            trl_script.open_trainer(SharedPrefixDPOTrainer, experts, tmp_path, **options)
 
 
 @pytest.mark.parametrize("form", ["turns explicit", "plain explicit"])
