@@ -438,7 +438,7 @@ def test_pairs_without_a_token_are_counted() -> None:
     ]
     pair_trainer._refuse_empty(datasets.Dataset.from_list(rows[:1]), "eval")
     with pytest.raises(
-        DataError, match="1 of 2 pairs of the eval data set have a side without a token, .* prompt 'b'; leave"
+        DataError, match=r"1 of 2 pairs of the eval data set have a side without a token, .* prompt 'b'; leave"
     ):
         pair_trainer._refuse_empty(datasets.Dataset.from_list(rows), "eval")
 
