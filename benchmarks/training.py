@@ -170,6 +170,18 @@ class Bench:
 
         Evenhand and the limit run all of them at once, the others a part whose seconds are scaled.
         """
+        run = [each for each in self.contenders(n_prompt, n, n_requests) if not only or each.name in only]
+        return compare(
+            f"n = {n}, {n * (n - 1) // 2} pairs, prompt of {n_prompt} tokens"
+            + (f", {n_requests} requests" if n_requests > 1 else ""),
+            run,
+            self.options.repeats,
+            [name for name in (STOCK, LIMIT) if name in {each.name for each in run}],
+            warm_up=not self.options.quick,
+        )
+
+    def contenders(self, n_prompt: int, n: int, n_requests: int = 1) -> list[Contender]:
+        """All that `table` compares."""
         rows = self.pairs(n_prompt, n)
         groups = [group for at in range(n_requests) for group in build_groups(self.pairs(n_prompt, n, at))]
         timed = rows[: min(self.options.pairs or len(rows), len(rows))]
@@ -184,14 +196,7 @@ class Bench:
         ]
         if not self._is_compact:
             contenders.append(Contender(COMPACT, partial(self._stock, timed, is_compact=True), extrapolated=part))
-        run = [each for each in contenders if not only or each.name in only]
-        return compare(
-            f"n = {n}, {len(rows)} pairs, prompt of {n_prompt} tokens" + (f", {n_requests} requests" if one else ""),
-            run,
-            self.options.repeats,
-            [name for name in (STOCK, LIMIT) if name in {each.name for each in run}],
-            warm_up=not self.options.quick,
-        )
+        return contenders
 
     def sides(self, n_prompt: int, n: int) -> Table:
         """Both sides of a set: what their prompts begin with alike once, and twice."""

@@ -1,6 +1,5 @@
 """How many tokens of packed requests fit into one pass with checkpointing, and how near the estimate comes to what they took."""
 
-import contextlib
 import tempfile
 from functools import partial
 from typing import Any
@@ -14,13 +13,11 @@ from ...train.groups import build_groups
 from ...train.memory import Pass, Trained, activation_bytes, logits_bytes, shares, trainable, with_adapter
 from ..memory import memory_meter, out_of_memory
 from ..training import RANDOM, Bench, step
-from .part import NotHere, Rows
-from .speed import N_PROMPT, TINY, N, choose, open_bench
+from .part import Rows
+from .speed import N_PROMPT, TINY, N, choose_first, open_bench
 
 # requests side by side: twice as many each time, until memory is out
 MOST_DOUBLINGS, TINY_DOUBLINGS = 7, 2
-# the first that is here
-KERNELS = ("flash_attention_3", "flash_attention_2", "torch_varlen", "flex_attention", "sdpa")
 
 
 def measure(rows: Rows, *, is_tiny: bool) -> None:
@@ -29,7 +26,7 @@ def measure(rows: Rows, *, is_tiny: bool) -> None:
     fitted: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as folder:
         bench = open_bench(folder, size, checkpointing=True)
-        attention = _choose_first(bench)
+        attention = choose_first(bench)
         for doubling in range(TINY_DOUBLINGS if is_tiny else MOST_DOUBLINGS):
             rows.check(f"requests: {2**doubling}", partial(_fit, bench, 2**doubling, fitted, is_tiny=is_tiny))
             if len(fitted) <= doubling:
@@ -38,15 +35,6 @@ def measure(rows: Rows, *, is_tiny: bool) -> None:
             rows.check(
                 f"estimate of {fitted[-1]['tokens']} tokens", partial(_estimate, size, bench, fitted[-1], attention)
             )
-
-
-def _choose_first(bench: Bench) -> str:
-    for attention in KERNELS[:-1]:
-        # one that is wrong is for the part `kernels` to say
-        with contextlib.suppress(NotHere, AssertionError):
-            choose(bench, attention)
-            return attention
-    return KERNELS[-1]
 
 
 def _fit(bench: Bench, n_requests: int, fitted: list[dict[str, Any]], *, is_tiny: bool) -> dict[str, Any]:

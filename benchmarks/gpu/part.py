@@ -30,7 +30,7 @@ class Rows:
     """What a part found."""
 
     def __init__(self, path: Path, part: str, *, is_tiny: bool) -> None:
-        self._path, self._head = path, {"part": part, "tiny": is_tiny}
+        self.path, self._head = path, {"part": part, "tiny": is_tiny}
         self.rows: list[dict[str, Any]] = []
 
     @property
@@ -57,4 +57,4 @@ class Rows:
     def write(self) -> None:
         """Write what there is."""
         made_with = {"machine": machine(), "versions": installed_versions(RECORDED)}
-        write_json(self._path, self._head | {"state": self.state, "rows": self.rows} | made_with)
+        write_json(self.path, self._head | {"state": self.state, "rows": self.rows} | made_with)

@@ -157,7 +157,10 @@ RUN = {
         for family in ("llama", "mistral", "gemma2") for kernel in ("sdpa", "masks") for dtype in ("float32", "bfloat16")
     },
     "graphs": {"flex_attention, ten lengths"},
-    "speed-1b": {"sdpa, 1 request", "sdpa, 4 requests", "sdpa, both sides of a set", "sdpa, 1 request, checkpointing"},
+    "speed-1b": {
+        "sdpa, 1 request", "sdpa, 4 requests", "sdpa, both sides of a set", "sdpa, 1 request, checkpointing",
+        "kernels of evenhand, 4 requests", "kernels of limit, 4 requests",
+    },
     "memory": {"requests: 1", "requests: 2"},
     **{kind: {f"{kind}, killed and continued"} for kind in SHARDED},
 }  # fmt: skip

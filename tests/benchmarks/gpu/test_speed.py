@@ -1,6 +1,6 @@
 """What was reached beside the goals."""
 
-from evenhand.benchmarks.gpu.speed import beside_goals
+from evenhand.benchmarks.gpu.speed import GOALS_8B, beside_goals
 from evenhand.benchmarks.measure import Row, Run, Table
 from evenhand.benchmarks.training import ALONE, LIMIT, OURS, STOCK
 
@@ -18,6 +18,7 @@ def test_goals_stand_beside_what_was_reached():
         "MFU (goal 0.4)": "0.404 reached", "times TRL (goal 40)": "45 reached",
         "of the limit (goal 0.9)": "0.85 missed", "peak GiB": "3",
     }  # fmt: skip
+    assert beside_goals(table, first, 2, 989, GOALS_8B)["of the limit (goal 0.95)"] == "0.85 missed"
 
 
 def test_a_contender_without_a_run_and_an_unknown_device_leave_a_dash():
