@@ -19,7 +19,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch.nn.utils.rnn import pad_sequence
 
 from ..generate.prefixes import LEAST_SHARED, Segment, segments
 
@@ -280,5 +279,8 @@ def taken(tensor: torch.Tensor, parts: Sequence[Part]) -> torch.Tensor:
 
 
 def _padded(rows: Sequence[Sequence[int]], value: int) -> torch.Tensor:
-    padded: torch.Tensor = pad_sequence([torch.tensor(row) for row in rows], batch_first=True, padding_value=value)
-    return padded
+    # a tensor of each row would take eight times as long
+    padded = np.full((len(rows), max(map(len, rows))), value)
+    for row, values in zip(padded, rows, strict=True):
+        row[: len(values)] = values
+    return torch.from_numpy(padded)
