@@ -21,8 +21,8 @@ log = logging.getLogger(__name__)
 
 # seconds that the libraries have to start and to answer; usually it takes less than ten
 PATIENCE_SECONDS = 180
-# moves when a rehearsal finds more than before; 4: pairs that are evaluated, models that stock TRL trains on wrong numbers
-VERSION = 4
+# moves when a rehearsal finds more than before; 5: weights that are quantised in their files
+VERSION = 5
 # lines of what the process said that an error shows
 SHOWN_LINES = 5
 

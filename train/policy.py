@@ -18,7 +18,9 @@ from typing import Any
 from ..config import LoraSection, ModelSection
 from ..errors import ModelError, RecipeError
 from ..extras import need
+from ..models import file_at_hand
 from ..models.adapters import adapter_weights, lora_config, open_adapter
+from ..models.files import CONFIG, read_settings
 from ..models.opening import fitting_attention, open_chat_tokenizer, open_model
 from ..models.sizes import meta_model
 from ..runfolder.phases import Phase
@@ -63,6 +65,22 @@ def load_tokenizer(section: ModelSection) -> Any:
     return open_chat_tokenizer(section.name, "training", section.revision, section.chat_template_kwargs)
 
 
+def refuse_quantised(section: ModelSection) -> None:
+    """Refuse a model whose files, as far as they are here, hold quantised weights.
+
+    Raises:
+        RecipeError: they do.
+    """
+    path = file_at_hand(section.name, section.revision, CONFIG)
+    settings = read_settings(path).get("quantization_config") if path else None
+    if settings:
+        raise RecipeError(
+            f"key 'model.name': the weights of {section.name!r} are quantised ({settings.get('quant_method', 'in some way')}), "
+            "and adapters are trained on whole ones; name the model that it was made from, and write model.quantise: nf4 for "
+            "four bits"
+        )
+
+
 def load_base(section: ModelSection, attention: str | None = None) -> Any:
     """The base model, quantised where the recipe asks for it.
 
@@ -72,8 +90,10 @@ def load_base(section: ModelSection, attention: str | None = None) -> Any:
 
     Raises:
         ModelError: it cannot be opened.
+        RecipeError: its files hold quantised weights.
         MissingExtra: `quantise` needs bitsandbytes, which is not installed.
     """
+    refuse_quantised(section)
     attention = attention or section.answers_with
     if sharding() == "fsdp" and section.quantise is None and _is_sent_to():
         return _without_weights(section, attention)

@@ -131,7 +131,7 @@ def _refuse_shape(recipe: Recipe) -> None:
     """Refuse an adapter that finds no layers in the model, and a model whose attention cannot keep candidates apart."""
     torch, transformers, peft = (need(name, "training") for name in ("torch", "transformers", "peft"))
     from .attention import loaded_with, refuse_cpu, use_packed_attention
-    from .policy import new_lora_config
+    from .policy import new_lora_config, refuse_quantised
     from .probe import refuse_stock
 
     attention, is_shared = recipe.model.attn_implementation, recipe.train.trainer == "shared-prefix"
@@ -142,6 +142,7 @@ def _refuse_shape(recipe: Recipe) -> None:
         # not there yet, as embedded models are until they are first used
         refuse_cpu(attention, use_cpu=use_cpu)
         return
+    refuse_quantised(recipe.model)
     loaded = loaded_with(attention) if is_shared else fitting_attention(recipe.model.answers_with, read_settings(path))
     try:
         config = transformers.AutoConfig.from_pretrained(path.parent, trust_remote_code=False)

@@ -477,6 +477,18 @@ def test_one_candidate_gives_no_pair(trained):
         Recipe.model_validate(trained)
 
 
+def test_a_base_whose_weights_are_quantised_in_its_files(trained, tiny_model, tmp_path):
+    shutil.copytree(tiny_model, tmp_path / "quantised")
+    config = json.loads((tiny_model / "config.json").read_text()) | {"quantization_config": {"quant_method": "fp8"}}
+    (tmp_path / "quantised" / "config.json").write_text(json.dumps(config))
+    trained["model"] |= {"name": str(tmp_path / "quantised")}
+    (said,) = rehearse(Recipe.model_validate(trained))
+    assert said.endswith(
+        "are quantised (fp8), and adapters are trained on whole ones; name the model that it was made from, and "
+        "write model.quantise: nf4 for four bits"
+    )
+
+
 def test_an_adapter_of_a_rank_that_the_engine_does_not_serve(trained):
     trained["lora"] = {"r": 513}
     trained["generate"] |= {"backend": "vllm"}

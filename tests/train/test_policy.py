@@ -123,6 +123,20 @@ def test_base_has_the_recipes_dtype(tiny_model: Path, dtype: str) -> None:
     assert load_base(ModelSection(name=str(tiny_model), dtype=dtype)).dtype == getattr(torch, dtype)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize(
+    ("settings", "kind"), [({"quant_method": "gptq", "bits": 4}, "gptq"), ({"load_in_4bit": True}, "in some way")]
+)
+def test_weights_that_are_quantised_in_their_files_are_refused_before_they_are_read(
+    settings: dict[str, Any], kind: str, tiny_model: Path, tmp_path: Path
+) -> None:
+    config = json.loads((tiny_model / "config.json").read_text())
+    (tmp_path / "config.json").write_text(json.dumps(config | {"quantization_config": settings}))
+    with pytest.raises(
+        RecipeError, match=rf"^key 'model.name': the weights of .* are quantised \({kind}\), .* model.quantise: nf4"
+    ):
+        load_base(ModelSection(name=str(tmp_path)))
+
+
 def test_nf4_base_holds_four_bits_a_weight(tiny_model: Path) -> None:
     bitsandbytes = pytest.importorskip("bitsandbytes")
     model = load_base(ModelSection(name=str(tiny_model), quantise="nf4"))
