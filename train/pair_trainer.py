@@ -78,7 +78,7 @@ class SharedPrefixDPOTrainer(Packed, DPOTrainer):  # type: ignore[misc]
             DataError: the rows are no pairs.
         """
         values = inspect.signature(DPOTrainer.__init__).bind(self, *arguments, **options).arguments
-        _refuse(values, group_by_prompt=group_by_prompt)
+        _refuse(values, group_by_prompt=group_by_prompt, attention=attention)
         evaluated = values.get("eval_dataset")
         for name, rows in {
             "train": values.get("train_dataset"),
@@ -111,11 +111,10 @@ class SharedPrefixDPOTrainer(Packed, DPOTrainer):  # type: ignore[misc]
                 switch_by_flag(plain)
             usual = base.config._attn_implementation
             attention = fastest(base) if self._attention == AUTO_ATTENTION else self._attention or usual
-            asked_by = "attention" if self._attention else f"attn_implementation of the {name}"
             if refusal := packing_refusal(base, attention):
-                place = name if refusal.key == "model.name" else asked_by
+                place = name if refusal.key == "model.name" else _asker(self._attention, name)
                 raise ModelError(f"{NAME}: {place}: {refusal.reason}" + "; or use trl.DPOTrainer" * refusal.has_stock)
-            use_packed_attention(base, attention, f"{NAME}: {asked_by}")
+            use_packed_attention(base, attention, f"{NAME}: {_asker(self._attention, name)}")
             self._add_packed_forward(base)
             self._attentions.append((base.config, base.config._attn_implementation))
             base.config._attn_implementation = usual
@@ -206,12 +205,18 @@ class PromptSampler(Sampler[int]):
         return self._length
 
 
-def _refuse(values: dict[str, Any], *, group_by_prompt: bool) -> None:
+def _asker(attention: str | None, name: str) -> str:
+    """What asks for an attention, as errors name it."""
+    return "attention" if attention else f"attn_implementation of the {name}"
+
+
+def _refuse(values: dict[str, Any], *, group_by_prompt: bool, attention: str | None) -> None:
     """Refuse what packed sequences cannot have.
 
     Args:
         values: the arguments of DPOTrainer that are set.
         group_by_prompt: pairs of one prompt are to follow each other.
+        attention: that is asked for.
     """
     arguments, dataset = values.get("args"), values.get("train_dataset")
     wrong = [
@@ -249,7 +254,7 @@ def _refuse(values: dict[str, Any], *, group_by_prompt: bool) -> None:
     if group_by_prompt and getattr(arguments, "train_sampling_strategy", "random") != "random":
         wrong.append("group_by_prompt: train_sampling_strategy has another order; leave one of the two out")
     shape = _shape(values["model"], arguments)
-    wrong += [] if shape is None else _wrong_model(shape, arguments)
+    wrong += [] if shape is None else _wrong_model(shape, arguments, attention)
     if arguments is not None and getattr(arguments, "use_liger_kernel", False):
         try:
             refuse_liger("use_liger_kernel of DPOConfig", use_cpu=arguments.device.type == "cpu")
@@ -266,19 +271,25 @@ def _shape(model: Any, arguments: Any) -> Any:
     if not isinstance(model, str):
         return model.get_base_model() if is_peft_model(model) else model
     transformers = need("transformers", "training")
-    revision = (getattr(arguments, "model_init_kwargs", None) or {}).get("revision")
+    asked = getattr(arguments, "model_init_kwargs", None) or {}
     try:
-        config = transformers.AutoConfig.from_pretrained(model, revision=revision, trust_remote_code=False)
+        config = transformers.AutoConfig.from_pretrained(model, revision=asked.get("revision"), trust_remote_code=False)
         with undisturbed("meta"):
-            return transformers.AutoModelForCausalLM.from_config(config, trust_remote_code=False)
+            shape = transformers.AutoModelForCausalLM.from_config(config, trust_remote_code=False)
     except (OSError, ValueError, KeyError, AttributeError, TypeError, ImportError):
         return None
+    # what it will be opened with
+    shape.config._attn_implementation = asked.get("attn_implementation") or shape.config._attn_implementation
+    return shape
 
 
-def _wrong_model(model: Any, arguments: Any) -> Iterator[str]:
+def _wrong_model(model: Any, arguments: Any, attention: str | None) -> Iterator[str]:
     """What of this model packed sequences cannot have."""
-    if refusal := probe(model).refusal:
-        yield f"model: {refusal}; take another model"
+    # whatever is the fastest can
+    meant = "sdpa" if attention == AUTO_ATTENTION else attention or model.config._attn_implementation
+    if refusal := packing_refusal(model, meant):
+        place = "model" if refusal.key == "model.name" else _asker(attention, "model")
+        yield f"{place}: {refusal.reason}"
     # TRL adds the loss that balances experts by the same rule
     config, weight = model.config.get_text_config(), getattr(arguments, "router_aux_loss_coef", None)
     weight = getattr(config, "router_aux_loss_coef", 0.0) if weight is None else weight

@@ -364,7 +364,7 @@ def test_a_kind_of_model_that_cannot_run_packed_is_refused_before_its_rows_are_t
         part.save_pretrained(tmp_path / "falcon")
     for named in (model, str(tmp_path / "falcon")):
         with pytest.raises(
-            RecipeError, match=r"SharedPrefixDPOTrainer: model: its attention .*\nOr use trl\.DPOTrainer"
+            RecipeError, match=r"Trainer: model: 'falcon' models cannot .*: its attention .*\nOr use trl\.DPOTrainer"
         ):
             trl_script.open_trainer(SharedPrefixDPOTrainer, named, tmp_path, peft_config=None, train_dataset=None)
     with pytest.raises(EvenhandError, match=r"SharedPrefixDPOTrainer: ref_model: 'falcon' models cannot"):
@@ -443,7 +443,7 @@ def test_pairs_without_a_token_are_counted() -> None:
         pair_trainer._refuse_empty(datasets.Dataset.from_list(rows), "eval")
 
 
-def test_what_is_evaluated_and_experts_losses_are_refused_before_a_row_is_tokenised(
+def test_evaluation_sets_experts_and_attention_are_refused_before_a_row_is_tokenised(
     tiny_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     experts = transformers.MixtralForCausalLM(
@@ -461,6 +461,15 @@ def test_what_is_evaluated_and_experts_losses_are_refused_before_a_row_is_tokeni
     for options in ({}, {"router_aux_loss_coef": 0.1}):
         with pytest.raises(RecipeError, match=r"Trainer: router_aux_loss_coef: .* write router_aux_loss_coef=0\.0"):
             trl_script.open_trainer(SharedPrefixDPOTrainer, experts, tmp_path, **options)
+    eager = {"model_init_kwargs": {"attn_implementation": "eager"}}
+    stretched = transformers.AutoConfig.from_pretrained(tiny_model)
+    stretched.rope_parameters = {"rope_type": "dynamic", "factor": 2.0, "rope_theta": 1e4}
+    for model, options, message in (
+        (tiny_model, eager, "attn_implementation of the model: 'eager' cannot keep"),
+        (transformers.LlamaForCausalLM(stretched), {}, r"model: its rotary embedding \(dynamic\)"),
+    ):
+        with pytest.raises(RecipeError, match=rf"Trainer: {message}.*\nOr use trl\.DPOTrainer"):
+            trl_script.open_trainer(SharedPrefixDPOTrainer, model, tmp_path, **options)
 
 
 @pytest.mark.parametrize("form", ["turns explicit", "plain explicit"])
