@@ -133,6 +133,13 @@ def test_types_that_mix_tokens_otherwise_are_refused_by_what_mixes_them(kind: st
     assert REFUSED[kind] in of_type(kind).refusal
 
 
+def test_the_page_names_every_type_of_its_version() -> None:
+    version = PAGE.split("## All types of transformers ")[1].split()[0]
+    if not transformers.__version__.startswith(f"{version}."):
+        pytest.skip("later versions may have further types")
+    assert not [kind for kind in ALL if f"`{kind}`" not in PAGE]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "kind", [pytest.param(kind, marks=pytest.mark.campaign) if kind in LONG else kind for kind in ALL]
