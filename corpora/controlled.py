@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
-from unicodedata import normalize
 
 from pydantic import BaseModel, Field, NonNegativeInt, model_validator
 
 from ..errors import DataError
 from ..records import Record, Text
 from ..storage import as_given, digest, read_text
+from ..text import copy_key
 from .annotated import AnnotatedArticle, article_marks
 from .bundled import CONTROLLED, file_of
 from .entries import placed, read_lines, read_list, refuse_entries
@@ -221,8 +221,8 @@ def topics_of(articles: Sequence[AnnotatedArticle | ControlledSet]) -> list[str]
     of others. An article without a title that shares no passage is a topic of its own, named by its id.
     """
     marks = [
-        [f"passage {_letters(text)}" for text in (*article.passages, "\n".join(article.passages))]
-        + [f"title {_letters(article.topic)}"] * bool(article.topic)
+        [f"passage {copy_key(text)}" for text in (*article.passages, "\n".join(article.passages))]
+        + [f"title {copy_key(article.topic)}"] * bool(article.topic)
         for article in articles
     ]
     names: dict[str, str] = {}
@@ -230,8 +230,3 @@ def topics_of(articles: Sequence[AnnotatedArticle | ControlledSet]) -> list[str]
         names.setdefault(root, article.topic or article.id)
         for root, article in zip(joined(marks), articles, strict=True)
     ]
-
-
-def _letters(text: str) -> str:
-    """The text by what copies of it have in common, whatever became of its quotes, hyphens and blanks; signs alone stay."""
-    return "".join(filter(str.isalnum, normalize("NFKC", text).casefold())) or text
