@@ -142,7 +142,7 @@ def _reading(audit: Audit) -> Prose:
     meanings = [f"{null}: {NULLS[null]}" for null in nulls if null in NULLS]
     how = f" Expected by {'; by '.join(meanings)}. p: {P_IN_WORDS}" if meanings else ""
     few_note = (
-        f" What is marked few rests on {few_label('to be compared')}."
+        f" What is marked few is of a value that {few_label('for a verdict')} have."
         if any(n.is_small for n in audit.by_value)
         else ""
     )

@@ -203,6 +203,21 @@ def test_one_picture_has_every_value_under_every_system_and_what_is_expected():
     ]
 
 
+def test_a_value_of_few_sets_says_in_how_many_of_them_it_is():
+    sets = [
+        make_set(
+            f"set-{k}", ("left", f"apple {k}"), ("right", f"river {k}"), *([("third", f"snow {k}")] if k < 2 else ())
+        )
+        for k in range(9)
+    ]
+    given = make_input(sets, mine=["Apple river."] * 9)
+    plan = AuditPlan(bootstrap=Bootstrap(level=0.95, resamples=200, seed=0), least_group=3)
+    rows = page(build_audit(given, plan, [shares_of(given.values)])).overview.picture.rows
+    assert [(row.name, row.note) for row in rows] == [
+        ("left", "9 sets"), ("right", "9 sets"), ("third", "2 of 9 sets, few"),
+    ]  # fmt: skip
+
+
 def test_systems_that_write_at_different_lengths_are_held_against_what_each_has_of_the_documents():
     # half of the sets are the left's for the most, half the right's; one system writes long where the other writes short
     sides = [("right", "left") if k % 2 else ("left", "right") for k in range(12)]
