@@ -199,5 +199,5 @@ def _example(example: AuditExample, value: str) -> Iterator[Block]:
 
 
 def _of_side(example: AuditExample, side: Side) -> str:
-    basis = "of the documents" if example.columns[0] == SHARE_IN_SOURCES.name else "expected"
+    basis = "of the documents\u2019 words" if example.columns[0] == SHARE_IN_SOURCES.name else "expected"
     return f"{percent(side.summary, 0)} of this summary, {percent(side.source, 0)} {basis}"
