@@ -85,8 +85,9 @@ class AnnotatedArticle(Record):
 
     def others(self, articles: Sequence["AnnotatedArticle"]) -> list["AnnotatedArticle"]:
         """The articles of the topic's other sides; one that does not tell its side is of no other."""
-        sided = [article for article in articles if article.topic == self.topic and self.side and article.side]
-        return [article for article in sided if article.side != self.side]
+        title = copy_key(self.topic)
+        sided = [article for article in articles if self.side and article.side not in (None, self.side)]
+        return [article for article in sided if copy_key(article.topic) == title]
 
 
 class _ReleasedExcerpt(BaseModel):
