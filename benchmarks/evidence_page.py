@@ -42,7 +42,8 @@ from ..plugins.judge_studies import benchmark_page, training_page
 from ..plugins.judge_studies import page as judges_page
 from ..plugins.judge_studies.training import Training
 from ..records import Record
-from ..storage import explained, read_json, read_text, write_json
+from ..storage import read_json, read_text, write_json
+from ..text.mistakes import explained
 
 DONE = "parts"
 

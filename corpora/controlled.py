@@ -14,9 +14,10 @@ from unicodedata import normalize
 
 from pydantic import BaseModel, Field, NonNegativeInt, model_validator
 
+from ..digests import digest
 from ..errors import DataError
 from ..records import Record, Text
-from ..storage import as_given, digest, read_text
+from ..storage import as_given, read_text
 from .annotated import AnnotatedArticle, article_marks
 from .bundled import CONTROLLED, file_of
 from .entries import placed, read_lines, read_list, refuse_entries

@@ -18,8 +18,8 @@ from ...judges.batch import Spent
 from ...judges.calibration import Calibration, read_calibration
 from ...judges.likeness import vocabulary
 from ...runfolder.stages import RECORDED
-from ...storage import listed
 from ...text import did_you_mean, n_words
+from ...text.mistakes import listed
 from .apart import judge_by_model
 from .benchmark import SCORES
 from .build import calibrate
