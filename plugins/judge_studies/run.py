@@ -10,8 +10,8 @@ from ...config import JudgeOptions
 from ...config.needs import Purpose
 from ...corpora.controlled import ControlledSet
 from ...errors import DataError, RecipeError
-from ...evaluation.pages.blocks import grouped
 from ...evaluation.pages.folder import Result, Say, calls_itself
+from ...evaluation.pages.tables import grouped
 from ...evaluation.pages.words import counted
 from ...extras import installed_versions
 from ...judges.batch import Spent
