@@ -319,7 +319,3 @@ def _share(letter: str) -> float:
 def _tick(value: float, part: PicturePart) -> str:
     shown = 100 * value if part.unit == "%" else value
     return f"{shown:g}".replace("-", numbers.MINUS) + (" %" if part.unit == "%" else "")
-
-
-def _written(value: float, part: PicturePart) -> str:
-    return numbers.with_unit(value, part.places, part.unit)
