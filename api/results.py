@@ -11,7 +11,9 @@ from ..corpora.summaries import BY_ORDER, THOUGHTS
 from ..corpora.summary_ids import SETS
 from ..errors import DataError
 from ..evaluation.pages import html, numbers
-from ..evaluation.pages.blocks import Cell, NumberCell, Prose, Text, table
+from ..evaluation.pages.blocks import Prose
+from ..evaluation.pages.cells import Cell, NumberCell, Text
+from ..evaluation.pages.tables import table
 from ..evaluation.pages.words import counted
 from ..evaluation.report.comparison.entries import ELSEWHERE
 from ..extras import need

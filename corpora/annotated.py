@@ -11,9 +11,11 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field, NonNegativeInt, ValidationError, model_validator
 
+from ..digests import digest
 from ..records import Record, Text
-from ..storage import digest, explain, local_path, read_text
+from ..storage import local_path, read_text
 from ..text import copy_key, fold
+from ..text.mistakes import explain
 from .entries import read_lines, read_list, refuse_entries
 
 # what stands for the annotated part of the bundled sample corpus

@@ -13,9 +13,10 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field, NonNegativeInt, model_validator
 
+from ..digests import digest
 from ..errors import DataError
 from ..records import Record, Text
-from ..storage import as_given, digest, read_text
+from ..storage import as_given, read_text
 from .annotated import AnnotatedArticle, article_marks, topic_marks
 from .bundled import CONTROLLED, file_of
 from .entries import placed, read_lines, read_list, refuse_entries

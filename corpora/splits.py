@@ -15,10 +15,11 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from ..config import CorpusSection, SplitSection
+from ..digests import digest
 from ..errors import DataError, RecipeError
 from ..records import DocumentSet
-from ..storage import digest, listed
 from ..text import copy_key, fold
+from ..text.mistakes import listed
 from ..text.shown import shortened
 
 log = logging.getLogger(__name__)

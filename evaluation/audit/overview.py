@@ -5,9 +5,12 @@ from dataclasses import replace
 
 from ...number import Number
 from ...resampling import cut_to, too_few
-from ..pages.blocks import Block, Heading, Lane, Mark, Overview, Picture, PicturePart, PictureRow, Prose, grouped
+from ..pages.blocks import Block, Heading, Overview, Prose
+from ..pages.cells import Mark
 from ..pages.marked import marked
 from ..pages.numbers import Unit, interval, percent, signed, with_unit
+from ..pages.picture import Lane, Picture, PicturePart, PictureRow
+from ..pages.tables import grouped
 from ..pages.words import NOT_CLEAR, TOO_FEW, capital, certainty, counted, joined
 from .contents import Audit, AuditExample, AuditNumber
 from .examples_page import set_name

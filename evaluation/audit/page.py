@@ -5,35 +5,10 @@ from dataclasses import replace
 
 from ...fairness.groups.taste import TASTE
 from ..gate.page import with_gate
-from ..pages.blocks import (
-    Block,
-    Cell,
-    Column,
-    Columns,
-    Details,
-    Fact,
-    Heading,
-    Heads,
-    Items,
-    NumberCell,
-    Page,
-    Prose,
-    Row,
-    Table,
-    Text,
-    bounds,
-    code,
-    count,
-    group,
-    grouped,
-    how_made,
-    in_unit,
-    items,
-    row,
-    rows_of,
-    table,
-)
+from ..pages.blocks import Block, Details, Fact, Heading, Items, Page, Prose, how_made, items
+from ..pages.cells import Cell, Column, NumberCell, Row, Table, Text
 from ..pages.numbers import percent
+from ..pages.tables import Columns, Heads, bounds, code, count, group, grouped, in_unit, row, rows_of, table
 from ..pages.value_names import noun
 from ..pages.words import counted, few_label, joined
 from ..significance import DRAWS

@@ -33,9 +33,10 @@ from evenhand.evaluation.gate.decide import gated
 from evenhand.evaluation.gate.limits import GateRequest, parse_limit
 from evenhand.evaluation.gate.page import gate_blocks
 from evenhand.evaluation.pages import html, markdown, terminal
-from evenhand.evaluation.pages.blocks import Facts, Strip, Text, tables
+from evenhand.evaluation.pages.blocks import Facts, tables
+from evenhand.evaluation.pages.cells import Strip, Text
 from evenhand.evaluation.pages.numbers import said_p
-from evenhand.evaluation.pages.picture import drawings
+from evenhand.evaluation.pages.svg import drawings
 from evenhand.evaluation.pages.words import TOO_FEW
 from evenhand.judges.measures import open_entailer
 from evenhand.resampling import Bootstrap
