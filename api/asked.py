@@ -20,7 +20,8 @@ from ..evaluation.report.comparison.runs import folder_name
 from ..preflight import preflight
 from ..records import Candidate, DocumentSet, SummaryRequest
 from ..runfolder.phases import CANDIDATES, REQUESTS, phases
-from ..storage import listed, local_path, read_jsonl, write_jsonl, write_text
+from ..storage import local_path, read_jsonl, write_jsonl, write_text
+from ..text.mistakes import listed
 from .steps import STAND_IN
 
 # below the audit's folder: the sets that are asked for, and a run folder for each model

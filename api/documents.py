@@ -21,7 +21,8 @@ from ..corpora.values import settled
 from ..errors import DataError
 from ..extras import need
 from ..records import DocumentSet
-from ..storage import explain, explained, listed, local_path
+from ..storage import local_path
+from ..text.mistakes import explain, explained, listed
 from .results import Documents
 
 log = logging.getLogger(__name__)

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, overload
 
 from ..config import Recipe
 from ..corpora.leftovers import leftover_in_summaries
@@ -11,7 +11,9 @@ from ..corpora.summaries import BY_ORDER, THOUGHTS
 from ..corpora.summary_ids import SETS
 from ..errors import DataError
 from ..evaluation.pages import html, numbers
-from ..evaluation.pages.blocks import Cell, NumberCell, Prose, Text, table
+from ..evaluation.pages.blocks import Prose
+from ..evaluation.pages.cells import Cell, NumberCell, Text
+from ..evaluation.pages.tables import table
 from ..evaluation.pages.words import counted
 from ..evaluation.report.comparison.entries import ELSEWHERE
 from ..extras import need
@@ -106,6 +108,16 @@ class Documents(Results[DocumentSet]):
             )
             attribute = names[0] if has_all else None
         self.attributes, self.attribute = tuple(names), attribute
+
+    @overload
+    def __getitem__(self, place: int) -> DocumentSet: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> "Documents": ...
+
+    def __getitem__(self, place: int | slice) -> "DocumentSet | Documents":
+        # a part is grouped by what the whole is grouped by
+        return Documents(self.records[place], self.attribute) if isinstance(place, slice) else self.records[place]
 
     @property
     def grouped_by(self) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 from ..config import Recipe, SummaryColumnsSection
 from ..corpora.summaries import read_summaries, summaries_of
 from ..corpora.summary_columns import USUAL, columns_of
+from ..digests import digest, digest_of_all
 from ..errors import DataError, EvenhandError, RecipeError
 from ..evaluation.audit.contents import AuditNumber
 from ..evaluation.audit.input import AuditedSystem, AuditFiles, AuditInput, input_of
@@ -36,7 +37,8 @@ from ..runfolder.dates import run_date
 from ..runfolder.phases import BASE, BEST, RESOLVED, hold_run, open_phase
 from ..runfolder.processes import hold, refuse_held
 from ..runfolder.stages import Receipt
-from ..storage import digest, digest_of_all, listed, read_jsonl
+from ..storage import read_jsonl
+from ..text.mistakes import listed
 from .asked import AskedModel, asked_models, write_summaries
 from .documents import described, labelled, load_documents
 from .results import Best, Candidates, Numbers

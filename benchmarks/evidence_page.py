@@ -13,22 +13,10 @@ from pydantic import BaseModel, ValidationError
 
 from ..evaluation.audit import page as audit_page
 from ..evaluation.audit.contents import Audit, AuditNumber
-from ..evaluation.pages.blocks import (
-    Block,
-    Facts,
-    Group,
-    Heading,
-    NumberCell,
-    Page,
-    Prose,
-    Table,
-    Text,
-    bounds,
-    count,
-    group,
-    table,
-)
+from ..evaluation.pages.blocks import Block, Facts, Heading, Page, Prose
+from ..evaluation.pages.cells import Group, NumberCell, Table, Text
 from ..evaluation.pages.numbers import places_for
+from ..evaluation.pages.tables import bounds, count, group, table
 from ..evaluation.pages.words import UNSURE, counted, legend
 from ..evaluation.report.comparison import page as comparison_page
 from ..evaluation.report.comparison.contents import Comparison
@@ -42,7 +30,8 @@ from ..plugins.judge_studies import benchmark_page, training_page
 from ..plugins.judge_studies import page as judges_page
 from ..plugins.judge_studies.training import Training
 from ..records import Record
-from ..storage import explained, read_json, read_text, write_json
+from ..storage import read_json, read_text, write_json
+from ..text.mistakes import explained
 
 DONE = "parts"
 

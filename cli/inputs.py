@@ -12,8 +12,9 @@ from ..config.command_line import repeated_keys
 from ..config.layers import read_layers
 from ..config.recipe_file import load_recipe
 from ..errors import DataError, RecipeError
-from ..storage import listed, local_path
+from ..storage import local_path
 from ..text import did_you_mean
+from ..text.mistakes import listed
 from . import completion
 
 if TYPE_CHECKING:

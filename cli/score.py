@@ -149,7 +149,7 @@ def _judges(path: Path, scope: Literal["all", "side"], labels: Sequence[str]) ->
     from ..config.recipe import scope_mistakes
     from ..config.recipe_file import load_judges
     from ..judges.independence import kin_warning
-    from ..storage import listed
+    from ..text.mistakes import listed
 
     options = load_judges(path)
     if unfit := [f"{path}: {mistake}" for mistake in scope_mistakes(options, scope, "--scope")]:
@@ -190,8 +190,8 @@ def _folders(out: Path, labels: Sequence[str]) -> list[Path]:
     from ..evaluation.pages.write import DETAILS, PAGE, TABLES
     from ..evaluation.report.comparison.given import SCORED
     from ..evaluation.report.comparison.runs import folder_name
-    from ..storage import listed
     from ..text import repeated
+    from ..text.mistakes import listed
 
     # on some disks "A" and "a" are one folder
     names = {label: folder_name(label).casefold() for label in labels}

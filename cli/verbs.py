@@ -18,8 +18,9 @@ from ..config.python_code import allow_all
 from ..config.shipped import recipe_names
 from ..errors import DataError
 from ..extras import VERBOSITY, start_logging
-from ..storage import listed, no_disk
+from ..storage import no_disk
 from ..text.controls import visible
+from ..text.mistakes import listed
 from ..text.shown import shortened
 from .terminal import complain
 

@@ -8,8 +8,8 @@ import argparse
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..storage import listed
 from ..text import some_of
+from ..text.mistakes import listed
 from ..text.shown import shortened
 from .keywords import shown_override
 

@@ -19,8 +19,8 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator
 
 from ..errors import DataError
-from ..storage import listed
 from ..text import fold, look_alike, one_spelling, repeated, some_of, value_key
+from ..text.mistakes import listed
 from ..text.shown import shortened
 
 REST = "*"

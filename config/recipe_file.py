@@ -11,8 +11,8 @@ from pydantic import BaseModel, Field, ValidationError
 from pydantic_core import ErrorDetails
 
 from ..errors import RecipeError
-from ..storage import listed
 from ..text import did_you_mean
+from ..text.mistakes import listed
 from ..text.shown import MOST_SHOWN, shortened
 from . import CorpusSection, JudgeOptions, Recipe, Section
 from .judges import JUDGE_SECTIONS

@@ -6,7 +6,8 @@ from pydantic import NonNegativeInt, PositiveInt, ValidationError
 
 from ..errors import DataError
 from ..records import Record
-from ..storage import explain, local_path, read_json
+from ..storage import local_path, read_json
+from ..text.mistakes import explain
 
 RESULT = "training.json"
 

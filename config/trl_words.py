@@ -8,8 +8,8 @@ TRL.
 from collections.abc import Collection, Iterator, Sequence
 
 from ..errors import RecipeError
-from ..storage import listed
 from ..text import did_you_mean
+from ..text.mistakes import listed
 from .trainer_keys import EFFECTIVE_KEYS, RENAMED_TRAINER_KEYS, TRAINER_KEYS
 from .trainer_values import FLAGS
 

@@ -11,9 +11,11 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field, NonNegativeInt, ValidationError, model_validator
 
+from ..digests import digest
 from ..records import Record, Text
-from ..storage import digest, explain, local_path, read_text
-from ..text import fold
+from ..storage import local_path, read_text
+from ..text import copy_key, fold
+from ..text.mistakes import explain
 from .entries import read_lines, read_list, refuse_entries
 
 # what stands for the annotated part of the bundled sample corpus
@@ -21,10 +23,18 @@ SAMPLE = "sample"
 BUNDLED = Path(__file__).parent / "sample" / "annotated.jsonl"
 
 
+def topic_marks(passages: Sequence[str], topic: str) -> list[str]:
+    """What articles of one topic share one of: a passage, the whole source or the title, by letters and digits alone."""
+    texts = [f"passage {copy_key(text)}" for text in (*passages, "\n".join(passages))]
+    return texts + [f"title {copy_key(topic)}"] * bool(topic)
+
+
 def article_marks(passages: Sequence[str], topic: str) -> frozenset[str]:
-    """Digests of the source and of the topic, where one is told: who was trained on an equal one has seen the article."""
-    texts = {"source": fold("\n".join(passages)), "topic": fold(topic).casefold()}
-    return frozenset(digest({name: text}) for name, text in texts.items() if text)
+    """Digests of what an article shares with others of its topic: who was trained on one of these has seen the article."""
+    # those of judges that were trained before signs ceased to tell texts apart
+    spelled = {"source": fold("\n".join(passages)), "topic": fold(topic).casefold()}
+    earlier = (digest({name: text}) for name, text in spelled.items() if text)
+    return frozenset((*map(digest, topic_marks(passages, topic)), *earlier))
 
 
 class Excerpt(Record):
@@ -77,8 +87,9 @@ class AnnotatedArticle(Record):
 
     def others(self, articles: Sequence["AnnotatedArticle"]) -> list["AnnotatedArticle"]:
         """The articles of the topic's other sides; one that does not tell its side is of no other."""
-        sided = [article for article in articles if article.topic == self.topic and self.side and article.side]
-        return [article for article in sided if article.side != self.side]
+        title = copy_key(self.topic)
+        sided = [article for article in articles if self.side and article.side not in (None, self.side)]
+        return [article for article in sided if copy_key(article.topic) == title]
 
 
 class _ReleasedExcerpt(BaseModel):

@@ -10,14 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
-from unicodedata import normalize
 
 from pydantic import BaseModel, Field, NonNegativeInt, model_validator
 
+from ..digests import digest
 from ..errors import DataError
 from ..records import Record, Text
-from ..storage import as_given, digest, read_text
-from .annotated import AnnotatedArticle, article_marks
+from ..storage import as_given, read_text
+from .annotated import AnnotatedArticle, article_marks, topic_marks
 from .bundled import CONTROLLED, file_of
 from .entries import placed, read_lines, read_list, refuse_entries
 from .splits import joined
@@ -105,7 +105,7 @@ class ControlledSet(Record):
 
     @property
     def marks(self) -> frozenset[str]:
-        """Digests of the source and of the topic, where one is told: who was trained on an equal one has seen the article."""
+        """Digests of passages, source and topic: who was trained on one of them has seen the article."""
         return article_marks(self.passages, self.topic)
 
     @property
@@ -220,18 +220,9 @@ def topics_of(articles: Sequence[AnnotatedArticle | ControlledSet]) -> list[str]
     Articles are of one topic where they have one title or a passage in common, by letters and digits alone, directly or by way
     of others. An article without a title that shares no passage is a topic of its own, named by its id.
     """
-    marks = [
-        [f"passage {_letters(text)}" for text in (*article.passages, "\n".join(article.passages))]
-        + [f"title {_letters(article.topic)}"] * bool(article.topic)
-        for article in articles
-    ]
+    marks = [topic_marks(article.passages, article.topic) for article in articles]
     names: dict[str, str] = {}
     return [
         names.setdefault(root, article.topic or article.id)
         for root, article in zip(joined(marks), articles, strict=True)
     ]
-
-
-def _letters(text: str) -> str:
-    """The text by what copies of it have in common, whatever became of its quotes, hyphens and blanks; signs alone stay."""
-    return "".join(filter(str.isalnum, normalize("NFKC", text).casefold())) or text

@@ -20,8 +20,9 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from ..errors import DataError
 from ..records import Document, DocumentSet, Text, not_blank
-from ..storage import as_given, listed, read_json
+from ..storage import as_given, read_json
 from ..text import did_you_mean, fold, repeated, some_of
+from ..text.mistakes import listed
 from ..text.shown import shortened
 from .entries import read_lines
 

@@ -9,7 +9,8 @@ from pydantic import BaseModel, ValidationError
 
 from ..errors import DataError
 from ..records import DocumentSet
-from ..storage import explain, listed, listed_lines, read_json, read_numbered
+from ..storage import read_json, read_numbered
+from ..text.mistakes import explain, listed, listed_lines
 
 R = TypeVar("R", bound=BaseModel)
 

@@ -12,15 +12,9 @@ from typing import Any
 from ..config import ColumnsSection, CorpusSection
 from ..errors import DataError, PluginError
 from ..records import DocumentSet
-from ..storage import (
-    as_given,
-    listed,
-    listed_lines,
-    local_path,
-    read_numbered,
-    read_text,
-)
+from ..storage import as_given, local_path, read_numbered, read_text
 from ..text import did_you_mean, one_spelling
+from ..text.mistakes import listed, listed_lines
 from ..text.shown import counted_as, shortened
 from .bundled import DOCUMENTS, document_names, file_of, is_packaged, refuse_near
 from .coverage import UNNAMED, read_coverage_sets

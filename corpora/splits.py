@@ -2,8 +2,8 @@
 
 A corpus either names its splits, or is split here by topic with a seed. Either way no document text stands on both sides:
 a summarizer that has seen the test's documents in training is not being tested. What counts as the same text is decided by
-content (white space and case aside), never by a title: titles repeat over different documents, and a repeated set may
-carry another id.
+content (its letters and digits, whatever became of quotes and hyphens), never by a title: titles repeat over different documents,
+and a repeated set may carry another id.
 
 A topic title that occurs on both sides is handled in two ways. A seeded split keeps sets of one title together. A split that
 the corpus names is taken as published: PoliSum's own has titles that occur twice over different documents, so a shared title
@@ -15,10 +15,11 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from ..config import CorpusSection, SplitSection
+from ..digests import digest
 from ..errors import DataError, RecipeError
 from ..records import DocumentSet
-from ..storage import digest, listed
-from ..text import fold
+from ..text import copy_key, fold
+from ..text.mistakes import listed
 from ..text.shown import shortened
 
 log = logging.getLogger(__name__)
@@ -76,7 +77,7 @@ def choose(sets: Sequence[DocumentSet], section: SplitSection) -> list[DocumentS
 
 
 def refuse_leakage(train: Sequence[DocumentSet], test: Sequence[DocumentSet]) -> None:
-    """Refuse a split in which a document text, white space and case aside, stands on both sides.
+    """Refuse a split in which a document text, by its letters and digits, stands on both sides.
 
     Raises:
         DataError: texts are shared; the sets that share them are listed.
@@ -117,7 +118,13 @@ def _seeded(sets: Sequence[DocumentSet], test_share: float, seed: int) -> tuple[
 
 def _topics(sets: Sequence[DocumentSet]) -> list[str]:
     """For each set, the name of its topic: sets that share a title or a document text have the same one."""
-    return joined([[*_title(documents), *_texts(documents)] for documents in sets])
+    roots = joined([[*_title(documents), *_texts(documents)] for documents in sets])
+    names: dict[str, str] = {}
+    for root, documents in zip(roots, sets, strict=True):
+        # named by its texts as they are spelled, so that a seed draws what it always drew
+        spelled = min(f"text {digest(fold(document.text).casefold())}" for document in documents.documents)
+        names[root] = min(spelled, names.get(root, spelled))
+    return [names[root] for root in roots]
 
 
 def joined(marks_of: Sequence[Sequence[str]]) -> list[str]:
@@ -142,14 +149,13 @@ def joined(marks_of: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _title(documents: DocumentSet) -> list[str]:
-    """The folded title, marked as one; [] for a set without a title."""
-    title = fold(documents.topic).casefold()
-    return [f"title {title}"] if title else []
+    """What copies of the title share, marked as a title; [] for a set without one."""
+    return [f"title {copy_key(documents.topic)}"] if documents.topic.strip() else []
 
 
 def _texts(documents: DocumentSet) -> list[str]:
-    """Digests of the set's document texts, white space and case aside."""
-    return [f"text {digest(fold(document.text).casefold())}" for document in documents.documents]
+    """Digests of what copies of the set's document texts share."""
+    return [f"text {digest(copy_key(document.text))}" for document in documents.documents]
 
 
 def _refuse_no_split(

@@ -22,9 +22,10 @@ from typing import Any
 from ..config import SummaryColumnsSection
 from ..errors import DataError
 from ..records import BestSummary, DocumentSet
-from ..storage import as_given, listed
+from ..storage import as_given
 from ..text import fold, some_of
 from ..text.json_text import NotJsonError
+from ..text.mistakes import listed
 from ..text.shown import shortened
 from ..text.thoughts import without_thoughts
 from .bundled import SUMMARIES, file_of

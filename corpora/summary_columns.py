@@ -12,8 +12,8 @@ from pydantic import ValidationError
 
 from ..config import SummaryColumnsSection
 from ..errors import DataError
-from ..storage import explain
 from ..text import did_you_mean, some_of
+from ..text.mistakes import explain
 from ..text.shown import shortened
 
 JsonObject = Mapping[Any, Any]

@@ -8,8 +8,9 @@ from typing import Any
 from ..config import SummaryColumnsSection
 from ..errors import DataError
 from ..records import DocumentSet
-from ..storage import listed, numbered_lines, read_text
+from ..storage import numbered_lines, read_text
 from ..text.json_text import NotJsonError, parse_json
+from ..text.mistakes import listed
 from .frames import frame_rows
 from .summary_columns import OTHER_TEXTS, TEXTS, is_named_text
 from .summary_ids import ID_KEYS

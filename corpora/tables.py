@@ -15,8 +15,9 @@ from pydantic import RootModel
 from ..config import ColumnsSection
 from ..errors import DataError
 from ..records import Document, DocumentSet
-from ..storage import as_given, listed, listed_lines, numbered, parse_json_of, read_numbered, read_text
+from ..storage import as_given, parse_json_of, read_numbered, read_text
 from ..text import did_you_mean, look_alike, one_spelling, repeated, some_of, spelling_key
+from ..text.mistakes import listed, listed_lines, numbered
 from ..text.shown import shortened
 from .cells import cell_text, lost_digits
 from .table_files import SURPLUS, Row, is_table, refuse_office, table_rows, unit_of

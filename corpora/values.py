@@ -12,8 +12,8 @@ from typing import Any
 from ..config.groups import LEFT_OUT, REST, Members, band_of, groups_of, groups_text, number_of
 from ..errors import DataError
 from ..records import GROUPS, OF_NO_GROUP, RELEASED_PROMPTS, DocumentSet
-from ..storage import listed
 from ..text import did_you_mean, in_order, look_alike, some_of, spelling_key, value_key
+from ..text.mistakes import listed
 from ..text.shown import shortened
 
 logger = logging.getLogger(__name__)

@@ -15,7 +15,9 @@ from ..judges.calibration import (
     read_calibrations,
     unlike,
 )
-from .pages.blocks import Block, Column, Heading, Prose, Table, Text, estimate, items, listing
+from .pages.blocks import Block, Heading, Prose, items
+from .pages.cells import Column, Table, Text
+from .pages.tables import estimate, listing
 from .pages.words import few_label, joined
 
 HEADING = "What the judges are worth"

@@ -6,7 +6,7 @@ from functools import lru_cache
 from time import sleep
 from typing import Any
 
-from ..storage import digest
+from ..digests import digest
 from ..text import sentences
 from .backend import Ask, Prompt, Reply, Usage, read_prompts, tokens_digest, too_long
 

@@ -21,6 +21,7 @@ from ..config import without_speed
 from ..config.generate import METHOD_SECTIONS, options_key
 from ..corpora import load_corpus, split_sets
 from ..corpora.splits import choose
+from ..digests import digest
 from ..errors import DataError, LeftOutError
 from ..records import REFUSAL, Candidate, Failure, LeftOut, SummaryRequest, Turn, is_none
 from ..runfolder.journal import Batches, Journal
@@ -30,7 +31,7 @@ from ..runfolder.shards import WHOLE, Shard, refuse_servers, shard_folder
 from ..runfolder.spending import spending
 from ..runfolder.stages import Counts, Receipt, Stage
 from ..runfolder.strays import begin_shard, say_strays
-from ..storage import digest, make_folder, whole_file, write_jsonl, write_record
+from ..storage import make_folder, whole_file, write_jsonl, write_record
 from .backend import ANOTHER_MODEL, READ_IN_PART, Backend, Usage
 from .backends import NO_MODEL, open_backend_of, signature_of
 from .batches import FinishedBatch, JournalContents, JournalLine, batch_name

@@ -14,7 +14,7 @@ from ..config.methods import StepFields
 from ..errors import RecipeError
 from ..prompts import NOTHING, PromptTemplate, load_template
 from ..records import Message
-from ..storage import listed
+from ..text.mistakes import listed
 from .methods import METHODS
 from .requests import PROMPTS, REQUEST_FIELDS, request_fields
 from .threads import FOLLOW_UP, Thread, follow_up

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from ..config import JudgeOptions
 from ..doors import Door
 from ..errors import EvenhandError, RecipeError
-from ..storage import listed
+from ..text.mistakes import listed
 from .alignment import ALIGNMENT
 from .consensus import CONSENSUS
 from .equal_coverage import EQUAL_COVERAGE

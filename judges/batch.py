@@ -11,11 +11,11 @@ from typing import TypeVar
 from tqdm import tqdm
 
 from ..config.needs import Against
+from ..digests import canonical_json
 from ..extras import no_bars
 from ..generate.backend import Usage, Used
 from ..records import Candidate, Judgement, Record, SummaryRequest
 from ..runfolder.gpus import visible_gpus
-from ..storage import canonical_json
 from ..text import fold
 from .asking import LanguageModelJudge, by_model, companies, score_together
 from .cache import Judged, VerdictCache

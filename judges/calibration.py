@@ -18,8 +18,9 @@ from ..models.dates import undated
 from ..number import Number
 from ..records import DocumentSet, Record, is_none
 from ..resampling import NOISE
-from ..storage import explained, format_of, listed, parse_json_of, read_text
+from ..storage import format_of, parse_json_of, read_text
 from ..text.formats import refusal
+from ..text.mistakes import explained, listed
 from .examples import JudgedPair
 from .likeness import ArticleVocabulary, typical_share
 

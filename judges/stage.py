@@ -27,7 +27,8 @@ from ..runfolder.shards import WHOLE, Shard, refuse_servers, shard_folder
 from ..runfolder.spending import spending
 from ..runfolder.stages import Counts, Receipt, Stage, left_by
 from ..runfolder.strays import begin_shard, say_strays
-from ..storage import listed, whole_file, write_record
+from ..storage import whole_file, write_record
+from ..text.mistakes import listed
 from . import open_judges
 from .asking import AskingJudge, by_model
 from .batch import JudgedBatch

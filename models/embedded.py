@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ..errors import UnfitModelError
-from ..storage import listed
 from ..text import did_you_mean
+from ..text.mistakes import listed
 from .packages import Lack, Part, lack
 
 EMBEDDED = "embedded:"

@@ -12,8 +12,9 @@ from typing import Any
 from zipfile import is_zipfile
 
 from ..errors import StorageError, UnfitModelError
-from ..storage import listed, read_text
+from ..storage import read_text
 from ..text.json_text import NotJsonError, parse_json
+from ..text.mistakes import listed
 from ..text.shown import shortened
 
 CONFIG = "config.json"

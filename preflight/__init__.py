@@ -25,7 +25,7 @@ from ..records import DocumentSet, SummaryRequest
 from ..runfolder.dates import run_date
 from ..runfolder.engines import idle_engines
 from ..runfolder.gpus import visible_gpus
-from ..storage import listed
+from ..text.mistakes import listed
 from .held_out import eval_checks
 from .judges import text_checks
 from .named import (

@@ -10,7 +10,7 @@ from ..judges import open_judge
 from ..judges.calibration import Calibration, JudgeCalibration, how, read_calibrations
 from ..models.dates import undated
 from ..number import Number
-from ..storage import listed
+from ..text.mistakes import listed
 
 REMEDY = "name another judge in reward.judges, or leave limits.judge.above out"
 

@@ -25,7 +25,8 @@ from ..records import (
 from ..runfolder.files import refuse_absent, scores_of, with_judgements
 from ..runfolder.phases import BEST, CANDIDATES, GROUPS, JUDGEMENTS, LEDGER, PAIRS, REQUESTS, Phase
 from ..runfolder.stages import Counts, Receipt, Stage, left_by
-from ..storage import listed, whole_file, write_json, write_jsonl, write_record
+from ..storage import whole_file, write_json, write_jsonl, write_record
+from ..text.mistakes import listed
 from .pair_modes import PAIR_MODES, open_pairer
 from .pairs import best_of, choose_pairs, first_of_each_text, preference_pair
 

@@ -18,8 +18,9 @@ from threading import Lock, Thread
 from typing import Any
 from uuid import uuid4
 
+from ..digests import canonical_json
 from ..errors import EvenhandError, RecipeError
-from ..storage import canonical_json, make_folder
+from ..storage import make_folder
 from .gpus import VISIBLE
 from .own_files import open_own
 from .processes import environment

@@ -10,8 +10,8 @@ from ..config import Recipe
 from ..config.model import LOCAL, BackendSection, ReplicatedSection
 from ..config.section import Check
 from ..errors import RecipeError
-from ..storage import listed
 from ..text import some_of
+from ..text.mistakes import listed
 from .gpus import VISIBLE, visible_gpus
 from .phases import phases
 from .places import PLACES

@@ -23,7 +23,8 @@ from ..records import (
     ScoredCandidate,
     SummaryRequest,
 )
-from ..storage import iter_jsonl, listed
+from ..storage import iter_jsonl
+from ..text.mistakes import listed
 from .phases import CANDIDATES, GROUPS, JUDGEMENTS, REQUESTS, Phase
 
 R = TypeVar("R", Candidate, Judgement, GroupScores)

@@ -34,7 +34,9 @@ FILES = {
     "calibration/test_verdicts.py": Left((), "its own fast cells; comparisons of equal entries"),
     "cli/test_audit.py": Left(ALL, "published numbers of an audit"),
     "plugins/bias/test_verbs.py": Left(ALL, "the verb on a real model"),
+    "cli/test_estimate.py": Left((), "its own tests of one machine and of JSON; SLURM's machines, a device by its figures"),
     "cli/test_compare.py": Left((), "evaluation/report/comparison; runs that share their candidates"),
+    "plugins/judge_studies/test_training.py": Left((), "its own tests of equal documents; a benchmark of the trained judge"),
     "plugins/ray/test_ray.py": Left(
         ("test_without_a_cluster",),
         "runfolder/test_replicas.py has the same queue without Ray, and errors of its workers; nodes that end, late places",
@@ -98,6 +100,7 @@ FILES = {
         "its own loop, runfolder/test_replicas.py kills replicas; studies, comparisons and other verbs, which work alike",
     ),
     "test_loop.py": Left((), "test_kills.py; a second recipe beside a finished run"),
+    "test_merging.py": Left((), "its own shards of one process each; shards that have replicas"),
     "plugins/server/test_server_kills.py": Left((), "plugins/server/test_account.py; kills at fifty moments"),
     "train/test_fsdp2.py": Left((), "train/test_launch.py[ddp]; FSDP2's shards"),
     "train/test_held_out.py": Left((), "its own tests in one process; the best step's adapter in DDP, ZeRO and FSDP2"),

@@ -70,7 +70,9 @@ def merged(phase):
         return merge(phase)[:2]
 
 
-@pytest.mark.parametrize(("replicas", "shards"), [(1, [2, 0, 1]), (2, [2, 0, 1]), (1, [0])])
+@pytest.mark.parametrize(
+    ("replicas", "shards"), [(1, [2, 0, 1]), pytest.param(2, [2, 0, 1], marks=pytest.mark.slow), (1, [0])]
+)
 def test_shards_in_any_order_are_merged_to_the_files_and_counts_of_one_process(phase, whole, replicas, shards):
     mine = phase("shards", replicas)
     done(mine, generate_shard, shards, of=len(shards))

@@ -10,6 +10,7 @@ from itertools import chain, pairwise
 import regex
 
 from .forms import VERSION, normal_form
+from .spelling import copy_key as copy_key
 from .spelling import look_alike as look_alike
 from .spelling import one_spelling as one_spelling
 from .spelling import spelling_key as spelling_key

@@ -68,6 +68,15 @@ def value_key(text: str) -> str:
     return format(Decimal(plain).normalize() + 0, "f")
 
 
+def copy_key(text: str) -> str:
+    """What copies of one text share, whatever became of its capitals, quotes, hyphens and blanks; of signs alone the signs."""
+    plain = normalize("NFKC", text).casefold()
+    if not any(map(str.isalnum, plain)):
+        return " ".join(plain.split())
+    # vowel signs and accents go with their letter
+    return "".join(sign for sign in plain if sign.isalnum() or category(sign).startswith("M"))
+
+
 def look_alike(names: Iterable[str], key: Callable[[str], str] = one_spelling) -> list[list[str]]:
     """Groups of different names that share a key, by default because nobody sees the difference."""
     groups: dict[str, list[str]] = {}

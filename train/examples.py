@@ -18,7 +18,7 @@ from ..generate.backend import prompt_tokens, tokens_digest
 from ..generate.chat import defused
 from ..generate.turns import turns_of
 from ..records import LeftOut, PairFairness, PreferencePair
-from ..storage import listed_lines
+from ..text.mistakes import listed_lines
 from ..text.shown import shortened
 from .dialogues import REMEDY, rendered
 from .foreign import TextPair, read_pairs

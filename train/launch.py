@@ -17,7 +17,8 @@ from ..errors import ModelError, RecipeError, StorageError
 from ..runfolder.phases import Phase, hold_run, resolved_recipe
 from ..runfolder.processes import failure_path, run_attached
 from ..runfolder.stages import Counts, Receipt
-from ..storage import as_given, explain, listed
+from ..storage import as_given
+from ..text.mistakes import explain, listed
 from .options import AUTO, asked_checkpointing, splits
 from .stage import training_stage
 from .training import read_counts

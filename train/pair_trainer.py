@@ -22,7 +22,7 @@ from ..config.trainer_values import CHOICES, wrong_values
 from ..errors import DataError, EvenhandError, ModelError, RecipeError
 from ..extras import need
 from ..models.small_copy import undisturbed
-from ..storage import listed
+from ..text.mistakes import listed
 from ..text.shown import shortened
 from .adapter_switch import switch_by_flag
 from .attention import fastest, packing_refusal, use_packed_attention

@@ -23,7 +23,7 @@ from ..models import file_at_hand
 from ..models.files import read_settings
 from ..models.opening import fitting_attention
 from ..runfolder.phases import round_name
-from ..storage import listed_lines
+from ..text.mistakes import listed_lines
 from .foreign import read_pairs
 from .launch import accelerate_config, is_zero3, loses_passes, n_machines, n_processes, read_accelerate
 from .options import accumulation, refuse_early_reference, refuse_passes, trainer_config, trainer_options

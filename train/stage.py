@@ -4,12 +4,13 @@ from collections import Counter
 from pathlib import Path
 
 from ..config import Recipe
+from ..digests import digest, file_digest
 from ..errors import DataError, RecipeError
 from ..models import signature
 from ..models.files import ADAPTER_SETTINGS
 from ..runfolder.phases import ADAPTER, LEDGER, PAIRS, TRAINING, Phase
 from ..runfolder.stages import Stage, left_by
-from ..storage import digest, file_digest, read_json
+from ..storage import read_json
 from .options import PUBLISHING, is_auto, trainer_options
 
 # what of the section 'train' the adapter depends on

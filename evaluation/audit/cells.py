@@ -4,9 +4,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from ...number import Number
-from ..pages.blocks import Cell, Column, Mark, NumberCell, Tone, bounds, in_unit
+from ..pages.cells import Cell, Column, Mark, NumberCell, Tone
 from ..pages.charts import Scale, scale
 from ..pages.numbers import number, signed
+from ..pages.tables import bounds, in_unit
 from ..pages.words import joined
 from .contents import Audit, AuditNumber, ChanceGap
 

@@ -3,26 +3,10 @@
 from collections.abc import Iterator
 
 from ...resampling import Bounds
-from ..pages.blocks import (
-    Block,
-    Column,
-    Columns,
-    Heading,
-    Legend,
-    NumberCell,
-    Strip,
-    Table,
-    Text,
-    Tone,
-    bounds,
-    count,
-    group,
-    grouped,
-    in_unit,
-    rows_of,
-    table,
-)
+from ..pages.blocks import Block, Heading, Legend
+from ..pages.cells import Column, NumberCell, Strip, Table, Text, Tone
 from ..pages.numbers import MINUS
+from ..pages.tables import Columns, bounds, count, group, grouped, in_unit, rows_of, table
 from ..pages.words import joined
 from .cells import hundredfold, hundredfold_scale, shown
 from .contents import Audit, AuditNumber, Vote

@@ -2,8 +2,10 @@
 
 from collections.abc import Iterator
 
-from ..pages.blocks import Block, Column, Details, Heading, Heads, Prose, Text, grouped, row, table
+from ..pages.blocks import Block, Details, Heading, Prose
+from ..pages.cells import Column, Text
 from ..pages.numbers import NONE, number, percent, signed
+from ..pages.tables import Heads, grouped, row, table
 from ..pages.words import counted
 from .contents import Audit, AuditExample
 from .families import MEASURES

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from typing import Literal
 
-from ..pages.blocks import Block, Heading, group, grouped, row, table
+from ..pages.blocks import Block, Heading
+from ..pages.tables import group, grouped, row, table
 from ..pages.value_names import noun
 from .cells import gap_column, gap_of, rests_on, shown
 from .contents import Audit

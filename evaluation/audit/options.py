@@ -18,8 +18,9 @@ from ...config.plain_yaml import NotYamlError, parse_yaml
 from ...config.recipe_file import load_section
 from ...config.section import Section
 from ...errors import DataError, MissingExtra, PluginError
-from ...storage import explained, listed, local_path
+from ...storage import local_path
 from ...text import did_you_mean
+from ...text.mistakes import explained, listed
 from .families import MEASURES, absent_measures, measure_names, need_all, those_using
 from .family import Arrangement, CommandOption, FamilyKind, Tool
 from .own_file import PYTHON, MeasureSection

@@ -5,9 +5,12 @@ from dataclasses import replace
 
 from ...number import Number
 from ...resampling import cut_to, too_few
-from ..pages.blocks import Block, Heading, Lane, Mark, Overview, Picture, PicturePart, PictureRow, Prose, grouped
+from ..pages.blocks import Block, Heading, Overview, Prose
+from ..pages.cells import Mark
 from ..pages.marked import marked
 from ..pages.numbers import Unit, interval, percent, signed, with_unit
+from ..pages.picture import Lane, Picture, PicturePart, PictureRow
+from ..pages.tables import grouped
 from ..pages.words import NOT_CLEAR, TOO_FEW, capital, certainty, counted, joined
 from .contents import Audit, AuditExample, AuditNumber
 from .examples_page import set_name
@@ -39,7 +42,7 @@ def overview(audit: Audit) -> Overview:
     return Overview(
         headline=audit.title,
         sure=certainty(clear[0].gap.adjusted) if clear else TOO_FEW if is_little else unsure,
-        text=" ".join((text, *_told(audit))),
+        text=" ".join((text, *_doubts(audit, numbers), *_told(audit))),
         picture=_picture(audit, numbers),
         blocks=(
             *(_examples(audit, clear[0]) if clear else ()),
@@ -88,15 +91,25 @@ def _subject(number: AuditNumber) -> str:
 
 def _evidence(audit: Audit, first: AuditNumber, runners_up: Sequence[AuditNumber]) -> str:
     """The numbers behind the headline, and who else is off what is expected."""
-    several = len(audit.systems) > 1
     lead = f"{capital(gap_words(first.gap))}, {counted(first.n_sets, 'document set')}."
-    named = [
-        f"{number.side} {signed(100 * (number.gap.value or 0.0), 1)}{f' ({number.system})' if several else ''}"
-        for number in runners_up[:MOST_OTHERS]
-    ]
+    named = [_gap(audit, number) for number in runners_up[:MOST_OTHERS]]
     excess = f" and {len(runners_up) - MOST_OTHERS} more" if len(runners_up) > MOST_OTHERS else ""
     also = [f"Also clear: {'; '.join(named)}{excess}."] if named else []
     return " ".join((lead, *also, *filter(None, map(apart, audit.votes))))
+
+
+def _gap(audit: Audit, number: AuditNumber) -> str:
+    """ "left -2.1", of several systems "left -2.1 (mine)"."""
+    of_system = f" ({number.system})" if len(audit.systems) > 1 else ""
+    return f"{number.side} {signed(100 * (number.gap.value or 0.0), 1)}{of_system}"
+
+
+def _doubts(audit: Audit, numbers: Sequence[AuditNumber]) -> Iterator[str]:
+    """Why nobody is named by gaps that are clear: their intervals are off what is expected, and their marks say no difference."""
+    doubted = (number for number in numbers if number.gap.doubt)
+    for doubt, gaps in grouped(doubted, lambda number: number.gap.doubt).items():
+        shown = joined([_gap(audit, number) for number in gaps], MOST_OTHERS)
+        yield f"Clear, but not named: {shown} points; {doubt}."
 
 
 def _picture(audit: Audit, numbers: Sequence[AuditNumber]) -> Picture | None:
@@ -111,7 +124,7 @@ def _picture(audit: Audit, numbers: Sequence[AuditNumber]) -> Picture | None:
         rows.append(
             PictureRow(
                 name=shown.row.format(value=value),
-                note=f"{counted(max(number.n_sets for number in of_value), 'set')}{', few' if of_value[0].is_small else ''}",
+                note=_row_note(of_value),
                 lanes=tuple(_lane(number, systems.index(number.system)) for number in of_value),
                 reference=sources.get(value),
                 band=_expected(of_value),
@@ -126,7 +139,7 @@ def _picture(audit: Audit, numbers: Sequence[AuditNumber]) -> Picture | None:
         parts=(
             PicturePart(tuple(rows), "%" if first.kind.is_share else "", 1 if first.kind.is_share else 3, quantity),
         ),
-        reference="share of the documents" if first.family == SHARES else "in the documents",
+        reference="share of the documents\u2019 words" if first.family == SHARES else "in the documents",
         band="expected" if first.gap.blind is None else "expected range, by label-blind extracts",
         keys=(
             "clear: clearly off what is expected",
@@ -134,6 +147,13 @@ def _picture(audit: Audit, numbers: Sequence[AuditNumber]) -> Picture | None:
             f"interval: {100 * audit.bootstrap.level:g} % interval",
         ),
     )
+
+
+def _row_note(numbers: Sequence[AuditNumber]) -> str:
+    """In how many sets a value can differ from what is expected, where that is not all of them: "3 of 70 sets, few"."""
+    n_sets, n_parts = (max(counts) for counts in zip(*((n.n_sets, n.gap.n_sets) for n in numbers), strict=True))
+    of_all = f"{n_parts:,} of " if n_parts < n_sets else ""
+    return f"{of_all}{counted(n_sets, 'set')}{', few' if any(number.is_small for number in numbers) else ''}"
 
 
 def _lane(number: AuditNumber, style: int) -> Lane:
@@ -182,5 +202,5 @@ def _example(example: AuditExample, value: str) -> Iterator[Block]:
 
 
 def _of_side(example: AuditExample, side: Side) -> str:
-    basis = "of the documents" if example.columns[0] == SHARE_IN_SOURCES.name else "expected"
+    basis = "of the documents\u2019 words" if example.columns[0] == SHARE_IN_SOURCES.name else "expected"
     return f"{percent(side.summary, 0)} of this summary, {percent(side.source, 0)} {basis}"

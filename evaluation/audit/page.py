@@ -5,35 +5,10 @@ from dataclasses import replace
 
 from ...fairness.groups.taste import TASTE
 from ..gate.page import with_gate
-from ..pages.blocks import (
-    Block,
-    Cell,
-    Column,
-    Columns,
-    Details,
-    Fact,
-    Heading,
-    Heads,
-    Items,
-    NumberCell,
-    Page,
-    Prose,
-    Row,
-    Table,
-    Text,
-    bounds,
-    code,
-    count,
-    group,
-    grouped,
-    how_made,
-    in_unit,
-    items,
-    row,
-    rows_of,
-    table,
-)
+from ..pages.blocks import Block, Details, Fact, Heading, Items, Page, Prose, how_made, items
+from ..pages.cells import Cell, Column, NumberCell, Row, Table, Text
 from ..pages.numbers import percent
+from ..pages.tables import Columns, Heads, bounds, code, count, group, grouped, in_unit, row, rows_of, table
 from ..pages.value_names import noun
 from ..pages.words import counted, few_label, joined
 from ..significance import DRAWS
@@ -142,7 +117,7 @@ def _reading(audit: Audit) -> Prose:
     meanings = [f"{null}: {NULLS[null]}" for null in nulls if null in NULLS]
     how = f" Expected by {'; by '.join(meanings)}. p: {P_IN_WORDS}" if meanings else ""
     few_note = (
-        f" What is marked few rests on {few_label('to be compared')}."
+        f" What is marked few is of a value that {few_label('for a verdict')} have."
         if any(n.is_small for n in audit.by_value)
         else ""
     )

@@ -14,8 +14,8 @@ from ...config.section import Section
 from ...corpora.values import single_valued
 from ...errors import DataError
 from ...resampling import Bootstrap
-from ...storage import explained
 from ...text import did_you_mean
+from ...text.mistakes import explained
 from ..gate.decide import Gating
 from ..gate.subject import MeasureMethod, Subject
 from ..pages.folder import Say

@@ -3,7 +3,9 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from ..pages.blocks import Block, Details, Heading, Overview, Page, Picture, Prose, Table
+from ..pages.blocks import Block, Details, Heading, Overview, Page, Prose
+from ..pages.cells import Table
+from ..pages.picture import Picture
 from ..pages.words import TOO_FEW, joined
 from .contents import Audit
 from .findings import by_distance, large

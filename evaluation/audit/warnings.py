@@ -13,8 +13,8 @@ from ...fairness.content_tokens import share_borderless
 from ...resampling import NOISE, too_few
 from ...text import did_you_mean, some_of
 from ...text.shown import shortened
-from ..pages.blocks import grouped
 from ..pages.numbers import FLAT
+from ..pages.tables import grouped
 from ..pages.value_names import noun
 from ..pages.words import joined
 from .cells import TOO_NARROW, is_too_narrow

@@ -11,8 +11,9 @@ from typing import Any
 
 from ...errors import DataError, FormatError, StorageError
 from ...models.dates import undated
-from ...storage import listed, parse_file, read_text
+from ...storage import parse_file, read_text
 from ...text import some_of
+from ...text.mistakes import listed
 from .limits import Limit, fold
 from .names import MissingNumber
 from .numbers import SYSTEM, NamedNumber, alike, minus

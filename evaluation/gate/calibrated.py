@@ -4,7 +4,7 @@ from ...config import Recipe
 from ...errors import DataError
 from ...judges import open_judge
 from ...judges.calibration import how, known_of, read_calibrations
-from ...storage import listed
+from ...text.mistakes import listed
 from ..worth import standing
 from .limits import OF_PEOPLE, GateRequest, fold
 

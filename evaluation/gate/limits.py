@@ -15,7 +15,7 @@ from pathlib import Path
 from ...config.gate import LEAST_GATED, GateSection
 from ...config.recipe_file import load_section
 from ...errors import DataError
-from ...storage import listed
+from ...text.mistakes import listed
 from ...text.shown import shortened
 
 # how functions of what people would say begin

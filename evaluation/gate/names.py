@@ -5,8 +5,8 @@ from dataclasses import replace
 from typing import Any
 
 from ...errors import DataError
-from ...storage import listed
 from ...text import did_you_mean, some_of
+from ...text.mistakes import listed
 from ...text.shown import shortened
 from .limits import Limit, fold
 from .numbers import SYSTEM, VALUE, NamedNumber, alike

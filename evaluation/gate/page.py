@@ -6,7 +6,9 @@ from dataclasses import replace
 from xml.etree import ElementTree
 
 from ...resampling import LEAST_SETS
-from ..pages.blocks import Block, Cell, Column, Heading, NumberCell, Page, Text, Tone, bounds, count, in_unit, table
+from ..pages.blocks import Block, Heading, Page
+from ..pages.cells import Cell, Column, NumberCell, Text, Tone
+from ..pages.tables import bounds, count, in_unit, table
 from ..pages.words import counted, with_interval
 from .contents import Gate, GateRow, Outcome
 

@@ -9,8 +9,9 @@ from markupsafe import Markup, escape
 
 from ...text.controls import visible
 from . import numbers, words
-from .blocks import Block, Cell, Overview, Page
-from .picture import drawings
+from .blocks import Block, Overview, Page
+from .cells import Cell
+from .svg import drawings
 
 COMMAND = re.compile("`(evenhand [^`]+)`")
 OPTION = re.compile(r"(?<![\w-])(--[a-z][a-z-]*)")

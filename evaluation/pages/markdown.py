@@ -7,28 +7,10 @@ from html import escape
 from ...text import fold
 from ...text.controls import visible
 from . import numbers
-from .blocks import (
-    MARKS,
-    Block,
-    Cell,
-    Charts,
-    Code,
-    Details,
-    Facts,
-    Heading,
-    Items,
-    Marked,
-    NumberCell,
-    Overview,
-    Page,
-    PlaneChart,
-    Prose,
-    Strip,
-    Table,
-    Text,
-    picture_table,
-    points,
-)
+from .blocks import Block, Charts, Code, Details, Facts, Heading, Items, Marked, Overview, Page, PlaneChart, Prose
+from .cells import MARKS, Cell, NumberCell, Strip, Table, Text
+from .picture import picture_table
+from .tables import points
 
 # points of a line chart that its table shows; the CSV file has all
 MOST_POINTS = 12

@@ -10,28 +10,9 @@ from rich.table import Table as RichTable
 from rich.text import Text as AnyText
 
 from ...text.controls import visible
-from .blocks import (
-    MARKS,
-    Block,
-    Cell,
-    Column,
-    Details,
-    Facts,
-    Heading,
-    Items,
-    Legend,
-    Marked,
-    Overview,
-    Page,
-    Picture,
-    Prose,
-    Strip,
-    Table,
-    Text,
-    Tone,
-    lane_words,
-    picture_table,
-)
+from .blocks import Block, Details, Facts, Heading, Items, Legend, Marked, Overview, Page, Prose
+from .cells import MARKS, Cell, Column, Strip, Table, Text, Tone
+from .picture import Picture, lane_words, picture_table
 
 STYLES: dict[Tone, str] = {"better": "bold blue", "worse": "bold yellow", "neutral": "bold", "unsure": "dim"}
 # room that a column of words needs beside the others

@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 import regex
 
 from ...errors import DataError
-from ...storage import listed
 from ...text import did_you_mean, fold, some_of
+from ...text.mistakes import listed
 from ...text.shown import shortened
 
 LETTER = regex.compile(r"\p{L}")

@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from .blocks import Legend, NumberCell
+from .blocks import Legend
+from .cells import NumberCell
 
 ALL = "all"
 NOTHING_LEFT_OUT = "Nothing was left out."

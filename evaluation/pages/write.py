@@ -7,8 +7,10 @@ from typing import NamedTuple
 from ...storage import write_together
 from ...text.cells import Value, csv_text
 from . import html, markdown, numbers
-from .blocks import Cell, NumberCell, Page, Strip, Table, Text, picture_table, tables
-from .picture import picture_file
+from .blocks import Page, tables
+from .cells import Cell, NumberCell, Strip, Table, Text
+from .picture import picture_table
+from .svg import picture_file
 from .words import MARK_NAMES
 
 PAGE, DETAILS, TABLES = "index.html", "details.html", "tables"

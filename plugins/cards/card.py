@@ -12,7 +12,8 @@ from typing import Any, Literal
 
 from ...config.plain_yaml import NotYamlError, parse_yaml
 from ...errors import DataError
-from ...evaluation.pages.blocks import Facts, Text
+from ...evaluation.pages.blocks import Facts
+from ...evaluation.pages.cells import Text
 from ...evaluation.pages.markdown import fragment, plain
 from ...evaluation.pages.words import ALL, joined
 from ...evaluation.report.systems.systems import SYSTEMS, TRAINED

@@ -9,26 +9,10 @@ from statistics import fmean
 
 from ...corpora.bundled import DOCUMENTS
 from ...corpora.packaged import packaged_corpus
-from ...evaluation.pages.blocks import (
-    Block,
-    Code,
-    Column,
-    Details,
-    Facts,
-    Heading,
-    Heads,
-    NumberCell,
-    Overview,
-    Page,
-    Prose,
-    Table,
-    Text,
-    count,
-    estimate,
-    picture_table,
-    row,
-    table,
-)
+from ...evaluation.pages.blocks import Block, Code, Details, Facts, Heading, Overview, Page, Prose
+from ...evaluation.pages.cells import Column, NumberCell, Table, Text
+from ...evaluation.pages.picture import picture_table
+from ...evaluation.pages.tables import Heads, count, estimate, row, table
 from ...evaluation.pages.words import ALL, MOST_NAMED, counted, joined
 from ...evaluation.report.checkpoint.page import page
 from ...evaluation.report.systems.words import DIRECTIONS, ROLES, judges_mean, plain_judges

@@ -8,6 +8,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 
 from ...config.plain_yaml import read_yaml
+from ...digests import digest, file_digest, sha256_of
 from ...errors import DataError, StorageError
 from ...evaluation.report.checkpoint.provenance import MANIFEST, REPORT, versions
 from ...runfolder.dates import DATE, run_date
@@ -16,7 +17,7 @@ from ...runfolder.processes import LOCK
 from ...runfolder.shards import SHARDS
 from ...runfolder.spending import COSTS, PROMISED
 from ...runfolder.stages import Receipt, read_receipt
-from ...storage import digest, file_digest, listed, sha256_of
+from ...text.mistakes import listed
 
 # folder of the cards in a run
 CARDS = "cards"

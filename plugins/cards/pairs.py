@@ -8,23 +8,10 @@ from typing import Literal
 import numpy as np
 
 from ...errors import DataError
-from ...evaluation.pages.blocks import (
-    Block,
-    Cell,
-    Code,
-    Column,
-    Details,
-    Facts,
-    Heading,
-    NumberCell,
-    Page,
-    Prose,
-    Text,
-    count,
-    row,
-    table,
-)
+from ...evaluation.pages.blocks import Block, Code, Details, Facts, Heading, Page, Prose
+from ...evaluation.pages.cells import Cell, Column, NumberCell, Text
 from ...evaluation.pages.numbers import signed
+from ...evaluation.pages.tables import count, row, table
 from ...evaluation.pages.words import counted, joined
 from ...records import Judgement, PreferencePair
 from ...runfolder.phases import JUDGEMENTS, PAIRS, round_name

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from ...evaluation.pages.blocks import Block, Code, Facts, Heading, Prose, Text
+from ...evaluation.pages.blocks import Block, Code, Facts, Heading, Prose
+from ...evaluation.pages.cells import Text
 from ...evaluation.pages.words import counted
 from ...records import SummaryRequest
 from ...runfolder.phases import REQUESTS

@@ -9,29 +9,11 @@ from ...evaluation.audit.cells import level_of
 from ...evaluation.audit.contents import Audit, AuditExample
 from ...evaluation.audit.examples_page import set_name
 from ...evaluation.audit.family import PagePart
-from ...evaluation.pages.blocks import (
-    Block,
-    Columns,
-    Details,
-    Heading,
-    Items,
-    Lane,
-    Mark,
-    NumberCell,
-    Overview,
-    Picture,
-    PicturePart,
-    PictureRow,
-    Prose,
-    Text,
-    bounds,
-    count,
-    group,
-    grouped,
-    rows_of,
-    table,
-)
+from ...evaluation.pages.blocks import Block, Details, Heading, Items, Overview, Prose
+from ...evaluation.pages.cells import Mark, NumberCell, Text
 from ...evaluation.pages.numbers import interval, percent
+from ...evaluation.pages.picture import Lane, Picture, PicturePart, PictureRow
+from ...evaluation.pages.tables import Columns, bounds, count, group, grouped, rows_of, table
 from ...evaluation.pages.words import NOT_CLEAR, certainty, counted, headline, joined
 from ...number import Number
 from ...resampling import LEAST_SETS

@@ -13,7 +13,8 @@ from pathlib import Path
 from ...corpora.table_files import csv_rows, rows_of_form
 from ...errors import DataError
 from ...records import Document, DocumentSet
-from ...storage import as_given, listed_lines, read_text
+from ...storage import as_given, read_text
+from ...text.mistakes import listed_lines
 from ...text.shown import shortened
 from .votes import Choice, Consultation, StatementVote, one_each
 

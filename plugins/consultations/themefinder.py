@@ -18,8 +18,9 @@ from pydantic import AliasChoices, ConfigDict, Field, TypeAdapter, ValidationErr
 
 from ...errors import DataError
 from ...records import Document, DocumentSet, Record, Text
-from ...storage import as_given, explain, listed_lines, read_json, read_numbered
+from ...storage import as_given, read_json, read_numbered
 from ...text import repeated
+from ...text.mistakes import explain, listed_lines
 from ...text.shown import shortened
 from .votes import Consultation
 

@@ -8,7 +8,8 @@ from typing import Literal
 
 from ...errors import DataError
 from ...records import DocumentSet, Record, Text
-from ...storage import listed_lines, read_numbered
+from ...storage import read_numbered
+from ...text.mistakes import listed_lines
 from ...text.shown import shortened
 
 # disagrees, passes, agrees

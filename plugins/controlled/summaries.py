@@ -6,8 +6,8 @@ import numpy as np
 
 from ...corpora.annotated import AnnotatedArticle
 from ...corpora.controlled import ControlledSet, ControlledSummary
+from ...digests import digest
 from ...records import Record, Text
-from ...storage import digest
 from ...text import fold
 from .plan import plan_summaries
 from .points import SUMMARIES, ArticlePoints, make_task

@@ -7,6 +7,7 @@ step go to the engine in fixed batches, and a finished batch is one line of the 
 from collections.abc import Callable, Sequence
 
 from ...config import without_speed
+from ...digests import digest
 from ...generate.backend import Ask, Backend, Reply
 from ...generate.backends import backend_signature
 from ...generate.contract import UNCOUNTED, check_output
@@ -15,7 +16,7 @@ from ...generate.reply_text import PREAMBLE, THOUGHT, TRAILING
 from ...records import Contract, Message, Record, Text
 from ...runfolder.journal import Batches, Journal
 from ...runfolder.stages import Counts, Receipt, Stage
-from ...storage import digest, read_jsonl, write_jsonl
+from ...storage import read_jsonl, write_jsonl
 from ...text import words
 from .recipe import ControlledRecipe
 

@@ -24,7 +24,8 @@ from ...records import CandidateGroup, Judgement, PairFairness, PreferencePair, 
 from ...rerank.pair_modes import PairMode
 from ...rerank.pairs import preference_pair, refusal
 from ...runfolder.phases import CANDIDATES, JUDGEMENTS, REQUESTS, Phase
-from ...storage import iter_jsonl, listed
+from ...storage import iter_jsonl
+from ...text.mistakes import listed
 from .sections import THINNED, ThinnedSection
 from .thinned import declared_order
 from .triples import choose_thinnings, fair_pairs, thinnings

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ...config import Recipe
+from ...digests import digest
 from ...generate.backend import Reply
 from ...generate.method import Job, Method, MethodStep, text_of
 from ...generate.reply_text import summary_of
@@ -19,7 +20,6 @@ from ...generate.requests import heading, mixed_documents, prompt_around, side_l
 from ...generate.threads import Call, Thread, ask_round, candidates, going, open_threads
 from ...prompts import fence, load_template
 from ...records import Document, Message, SummaryRequest
-from ...storage import digest
 from ...text import fold
 from .sections import HierarchicalSection
 

@@ -2,29 +2,17 @@
 
 from collections.abc import Iterator, Sequence
 
-from ...evaluation.pages.blocks import (
-    Block,
-    Column,
+from ...evaluation.pages.blocks import Block, Heading, Legend, Overview, Page, Prose, items
+from ...evaluation.pages.cells import Column, Mark, Strip, Table, Text
+from ...evaluation.pages.picture import Picture, PictureRow, lane
+from ...evaluation.pages.tables import (
     Columns,
-    Heading,
-    Legend,
-    Mark,
-    Overview,
-    Page,
-    Picture,
-    PictureRow,
-    Prose,
-    Strip,
-    Table,
-    Text,
     code,
     count,
     estimate,
     estimates_scale,
     group,
     grouped,
-    items,
-    lane,
     rows_of,
     strip,
     table,

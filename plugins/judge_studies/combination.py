@@ -10,8 +10,9 @@ from ...config.needs import JudgeSection, Purpose, TextJudgeSection
 from ...errors import DataError
 from ...number import Number
 from ...records import Record
-from ...storage import as_given, explained, format_of, local_path, read_json
+from ...storage import as_given, format_of, local_path, read_json
 from ...text.formats import refusal
+from ...text.mistakes import explained
 
 # features that no judge gives: logarithms of the words of the summary, of the text that it is compared with, and of the claims
 # that the summary's sentences are taken apart into

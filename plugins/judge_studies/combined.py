@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
 from ...config.section import Check
+from ...digests import canonical_json, file_digest
 from ...errors import UnfitModelError
 from ...judges import JUDGES, open_judge
 from ...judges.claims import VERSION as CLAIM_RULES
@@ -16,7 +17,7 @@ from ...judges.claims import claims
 from ...judges.judge import Judge, JudgeInput, Kind, ModelReader, ScoringJudge, Verdict, judge_signature
 from ...judges.shared import SharedModels
 from ...models.dates import undated
-from ...storage import canonical_json, file_digest, local_path
+from ...storage import local_path
 from ...text import sentences
 from .combination import COUNTED, Combination, CombinedJudge, inside
 

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from ...config.needs import Purpose
-from ...evaluation.pages.blocks import grouped
+from ...evaluation.pages.tables import grouped
 from ...evaluation.significance import NullDraws, concluded, flipped
 from ...judges.calibration import Probe
 from ...number import Number

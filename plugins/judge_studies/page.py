@@ -2,27 +2,17 @@
 
 from collections.abc import Iterator
 
-from ...evaluation.pages.blocks import (
-    Block,
-    Column,
+from ...evaluation.pages.blocks import Block, Heading, Overview, Page, Prose, items
+from ...evaluation.pages.cells import Column, NumberCell, Table, Text
+from ...evaluation.pages.picture import Picture, PictureRow, lane
+from ...evaluation.pages.tables import (
     Columns,
-    Heading,
-    NumberCell,
-    Overview,
-    Page,
-    Picture,
-    PictureRow,
-    Prose,
-    Table,
-    Text,
     code,
     count,
     estimate,
     estimates_scale,
     group,
     grouped,
-    items,
-    lane,
     listing,
     rows_of,
     strip,

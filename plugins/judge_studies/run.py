@@ -10,16 +10,16 @@ from ...config import JudgeOptions
 from ...config.needs import Purpose
 from ...corpora.controlled import ControlledSet
 from ...errors import DataError, RecipeError
-from ...evaluation.pages.blocks import grouped
 from ...evaluation.pages.folder import Result, Say, calls_itself
+from ...evaluation.pages.tables import grouped
 from ...evaluation.pages.words import counted
 from ...extras import installed_versions
 from ...judges.batch import Spent
 from ...judges.calibration import Calibration, read_calibration
 from ...judges.likeness import vocabulary
 from ...runfolder.stages import RECORDED
-from ...storage import listed
 from ...text import did_you_mean, n_words
+from ...text.mistakes import listed
 from .apart import judge_by_model
 from .benchmark import SCORES
 from .build import calibrate

@@ -4,23 +4,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ...evaluation.pages.blocks import (
-    Block,
-    Details,
-    Fact,
-    Heading,
-    Marked,
-    Overview,
-    Page,
-    Picture,
-    PicturePart,
-    PictureRow,
-    Prose,
-    code,
-    how_made,
-)
+from ...evaluation.pages.blocks import Block, Details, Fact, Heading, Marked, Overview, Page, Prose, how_made
 from ...evaluation.pages.marked import changes, marked
 from ...evaluation.pages.numbers import number, percent, places_for
+from ...evaluation.pages.picture import Picture, PicturePart, PictureRow
+from ...evaluation.pages.tables import code
 from ...evaluation.pages.words import capital, counted
 from ...judges.benchmark import Benchmark
 from ...judges.calibration import Calibration

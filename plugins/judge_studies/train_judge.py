@@ -13,8 +13,9 @@ from ...evaluation.pages.folder import Content, Result, Say, calls_itself
 from ...judges.benchmark import BenchmarkRow
 from ...judges.calibration import LENGTH
 from ...records import Judgement
-from ...storage import listed, write_json
+from ...storage import write_json
 from ...text import did_you_mean
+from ...text.mistakes import listed
 from .apart import judge_by_model
 from .benchmark import SCORES, benchmark
 from .combination import COUNTED, Combination, CombinedJudge, Member, MemberAgreement, Sign, TrainedOn

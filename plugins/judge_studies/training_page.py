@@ -2,19 +2,9 @@
 
 from collections.abc import Iterator
 
-from ...evaluation.pages.blocks import (
-    Block,
-    Fact,
-    Heading,
-    NumberCell,
-    Overview,
-    Page,
-    Prose,
-    Text,
-    code,
-    estimate,
-    listing,
-)
+from ...evaluation.pages.blocks import Block, Fact, Heading, Overview, Page, Prose
+from ...evaluation.pages.cells import NumberCell, Text
+from ...evaluation.pages.tables import code, estimate, listing
 from ...evaluation.pages.words import counted, headline
 from .benchmark_page import about, agreement_picture, agreements, counting, left_out
 from .study_page import CLEAR, study_page

@@ -1,20 +1,8 @@
 """How fairly summaries represent opinions, as people's labels say, as a page."""
 
-from ...evaluation.pages.blocks import (
-    Column,
-    Facts,
-    Heading,
-    Items,
-    NumberCell,
-    Page,
-    Prose,
-    Table,
-    code,
-    count,
-    items,
-    listing,
-    table,
-)
+from ...evaluation.pages.blocks import Facts, Heading, Items, Page, Prose, items
+from ...evaluation.pages.cells import Column, NumberCell, Table
+from ...evaluation.pages.tables import code, count, listing, table
 from ...evaluation.pages.words import counted
 from .labels import OpinionResults
 

@@ -29,9 +29,10 @@ from ...corpora.cells import cell_text
 from ...corpora.table_files import is_table, table_rows
 from ...errors import DataError
 from ...records import Record, Text
-from ...storage import as_given, explain, listed_lines, numbered_lines, read_text
+from ...storage import as_given, numbered_lines, read_text
 from ...text import did_you_mean, some_of
 from ...text.json_text import NotJsonError, parse_json
+from ...text.mistakes import explain, listed_lines
 from ...text.shown import MOST_SHOWN, shortened
 from .measures.perceived import LABELS
 

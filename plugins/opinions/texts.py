@@ -28,8 +28,9 @@ from ...corpora.summary_entries import Entry, entries_of_file
 from ...corpora.summary_ids import ID_KEYS, Targets
 from ...errors import DataError
 from ...records import Document, DocumentSet, Record, Text
-from ...storage import as_given, explain, listed
+from ...storage import as_given
 from ...text import did_you_mean
+from ...text.mistakes import explain, listed
 from ...text.shown import shortened
 
 log = logging.getLogger(__name__)

@@ -3,7 +3,9 @@
 from collections.abc import Iterator, Sequence
 
 from ...evaluation.audit.cells import gap
-from ...evaluation.pages.blocks import Block, Column, Heading, Heads, Prose, row, table
+from ...evaluation.pages.blocks import Block, Heading, Prose
+from ...evaluation.pages.cells import Column
+from ...evaluation.pages.tables import Heads, row, table
 from ...evaluation.pages.words import joined
 from ...number import Number
 

@@ -18,8 +18,8 @@ from ...corpora.table_files import rows_of_form
 from ...errors import DataError
 from ...models.packages import Part
 from ...records import Document, DocumentSet
-from ...storage import listed_lines
 from ...text import fold
+from ...text.mistakes import listed_lines
 from ...text.shown import shortened
 
 COLUMNS = ("speaker", "statement", "debate", "party")

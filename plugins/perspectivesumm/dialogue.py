@@ -16,7 +16,8 @@ from pydantic import BaseModel, Field, TypeAdapter
 from ...errors import DataError
 from ...fairness.groups.preparation import SpokenTurn, segment_dialogue
 from ...records import DocumentSet, Text
-from ...storage import explained, listed, listed_lines, read_json
+from ...storage import read_json
+from ...text.mistakes import explained, listed, listed_lines
 from ...text.shown import shortened
 from .raw import decoded_lines, set_of_units
 

@@ -13,7 +13,8 @@ from ...corpora.entries import BuiltSets
 from ...errors import DataError, StorageError
 from ...fairness.groups.preparation import Sentiment
 from ...records import DocumentSet
-from ...storage import listed, read_text
+from ...storage import read_text
+from ...text.mistakes import listed
 from ...text.shown import shortened
 from .raw import set_of_units
 

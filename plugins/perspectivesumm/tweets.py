@@ -21,7 +21,7 @@ from ...corpora.entries import BuiltSets
 from ...errors import DataError
 from ...fairness.groups.preparation import word_counter
 from ...records import DocumentSet
-from ...storage import listed, listed_lines
+from ...text.mistakes import listed, listed_lines
 from ...text.shown import shortened
 from .raw import decoded_lines, set_of_units
 

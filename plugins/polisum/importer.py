@@ -24,9 +24,9 @@ from pydantic import BaseModel
 from ...corpora.annotated import AnnotatedArticle
 from ...corpora.entries import read_list, refuse_entries
 from ...corpora.importers import Importer
+from ...digests import digest
 from ...errors import DataError
 from ...records import RELEASED_PROMPTS, Document, DocumentSet, Text
-from ...storage import digest
 from ...text import fold
 
 # a line that holds nothing but a side's label

@@ -20,8 +20,8 @@ from starlette.routing import Route
 from ...errors import DataError
 from ...records import SummaryRequest
 from ...runfolder.phases import Phase
-from ...storage import listed
 from ...text.json_text import NotJsonError
+from ...text.mistakes import listed
 from .answers import completion, evenhand_field, headers_of, rewards, rewards_for_openrlhf, stand_in_of
 from .asked import Chat, ScoredSummary, body_of, items_of, read, request_of, unset
 from .browsers import refuse_foreign

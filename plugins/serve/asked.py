@@ -7,12 +7,13 @@ from pydantic import Field
 
 from ...api.documents import load_documents
 from ...config import Recipe
+from ...digests import digest
 from ...errors import DataError
 from ...generate.requests import build_requests
 from ...records import Document, DocumentSet, Record, SummaryRequest, Text
-from ...storage import digest, explained
 from ...text.chat_marks import without_end_marks
 from ...text.json_text import NotJsonError, parse_json
+from ...text.mistakes import explained
 from .decoded import answer_in
 
 R = TypeVar("R", bound=Record)

@@ -18,7 +18,7 @@ from ...fairness.groups.quotas import group_quotas, units_of
 from ...generate.method import Draw, draws
 from ...records import Candidate, Judgement, SummaryRequest
 from ...runfolder.phases import BASE, Phase, open_phase
-from ...storage import listed
+from ...text.mistakes import listed
 from .sides import TELL_SIDES, sides_of, worst_side
 
 # where a served summary comes from, in the order in which they are tried

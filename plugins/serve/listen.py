@@ -23,7 +23,7 @@ from ...errors import DataError, ModelError, RecipeError
 from ...preflight import check_names
 from ...preflight.judges import under
 from ...runfolder.phases import BASE, Phase, open_phase
-from ...storage import listed
+from ...text.mistakes import listed
 from .app import CLOSING_SECONDS, NO_GUARD, Limits, build_app
 from .browsers import is_loopback
 from .guard import Guard

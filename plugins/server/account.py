@@ -22,7 +22,8 @@ from ...errors import CostLimitError, StorageError
 from ...records import Record
 from ...runfolder.journal import Journal
 from ...runfolder.spending import COSTS, PROMISED, Budget, budget
-from ...storage import explain, read_text, write_json
+from ...storage import read_text, write_json
+from ...text.mistakes import explain
 
 
 class Charge(Record):

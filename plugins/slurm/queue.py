@@ -12,7 +12,8 @@ from pydantic import BaseModel, ValidationError
 
 from ...errors import EvenhandError, StorageError
 from ...runfolder.processes import hold, refuse_held
-from ...storage import explain, read_text, write_json
+from ...storage import read_text, write_json
+from ...text.mistakes import explain
 from .slurm import Scripts, SlurmJob
 
 # file in the folder of job scripts that names the jobs which were submitted

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ...config.section import control_character
 from ...errors import RecipeError
-from ...storage import listed
+from ...text.mistakes import listed
 
 # folder of job scripts in the run folder, and of what jobs say there
 SLURM, LOGS = "slurm", "logs"

@@ -15,13 +15,15 @@ from ...config import BackendSection, Recipe
 from ...config.model import LOCAL
 from ...config.python_code import may_run
 from ...config.recipe_file import dump_recipe
+from ...digests import digest
 from ...errors import EvenhandError, RecipeError
 from ...loop import Step
 from ...phase_stages import phase_stages
 from ...runfolder.engines import idle_engines, refuse_small_nodes
 from ...runfolder.phases import Phase
 from ...runfolder.strays import of_other_recipes
-from ...storage import digest, listed, make_folder, write_text
+from ...storage import make_folder, write_text
+from ...text.mistakes import listed
 from ...train.launch import accelerate_config, n_machines, n_processes, on_each_node, read_accelerate
 from ...train.options import accumulation
 from .script import LOGS, SLURM, command_line, option_line, refuse_options, refuse_words

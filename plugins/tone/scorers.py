@@ -7,6 +7,7 @@ from functools import partial
 from typing import Protocol
 
 from ...config.python_code import CodeSection, allow
+from ...digests import digest
 from ...errors import PluginError
 from ...extras import need
 from ...fairness.groups.tokens import open_nltk
@@ -15,7 +16,6 @@ from ...judges.shared import NoModel, OneModel, SharedModels
 from ...models import signature
 from ...runfolder.own_functions import CallForm
 from ...runfolder.python_code import CodeProcess
-from ...storage import digest
 from ...text import words
 from ...text.forms import VERSION, normal_form
 from ...text.shown import shortened

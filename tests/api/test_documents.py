@@ -36,6 +36,18 @@ def test_data_frames_and_data_sets_are_read(rows):
     assert list(evenhand.load_documents(datasets.Dataset.from_list(rows), "side")) == expected
 
 
+def test_a_part_of_the_documents_is_grouped_by_the_attribute_of_the_whole():
+    def document(n, value):
+        return {"id": f"{n}/{value}", "text": value, "attributes": {"side": value, "language": "en"}}
+
+    sets = [{"id": f"s{n}", "documents": [document(n, "left"), document(n, "right")]} for n in range(3)]
+    documents = evenhand.load_documents(sets, "side")
+    part = documents[1:]
+    assert [each.id for each in part] == ["s1", "s2"] and documents[1].id == "s1"
+    # and so is a part of it read again
+    assert part.attribute == evenhand.load_documents(part).attribute == "side"
+
+
 def test_rows_of_documents_are_read_back(rows):
     documents = evenhand.load_documents(rows, "side")
     assert list(evenhand.load_documents(documents.rows(), "side", id="id")) == list(documents)

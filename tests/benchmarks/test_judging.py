@@ -103,7 +103,9 @@ def test_vllm_that_keeps_its_cache_runs_a_document_once_for_each_rubric(tiny_mod
     assert together["of least"] < cached["of least"] < apart["of least"]
 
 
-@pytest.mark.parametrize("arguments", [["--model", "./no-such-model"], ["--model", "nowhere/none"]])
+@pytest.mark.parametrize(
+    "arguments", [["--model", "./no-such-model"], pytest.param(["--model", "nowhere/none"], marks=pytest.mark.slow)]
+)
 def test_model_that_is_not_there_is_one_message(arguments):
     done = subprocess.run(
         [sys.executable, "-m", "evenhand.benchmarks.judging", "--quick", *arguments],

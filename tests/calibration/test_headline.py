@@ -15,7 +15,14 @@ def most_false(trials: int) -> float:
     return trials * 0.05 + 2 * sqrt(trials * 0.05 * 0.95)
 
 
-@pytest.mark.parametrize("of", [Kinds(), Kinds(3), Kinds(3, are_orders=True, has_tone=True)], ids=str)
+@pytest.mark.parametrize(
+    "of",
+    [
+        Kinds(),
+        *(pytest.param(of, marks=pytest.mark.slow) for of in (Kinds(3), Kinds(3, are_orders=True, has_tone=True))),
+    ],
+    ids=str,
+)
 def test_a_page_says_something_in_no_more_than_a_twentieth_of_fair_corpora(of):
     kinds = product(ALL_SIZES, (0.0, 0.7), ("extract", "longest", "common words"))
     found = [count_pages(of, Corpus(sizes, 10, own, manner), 1, planted=False) for sizes, own, manner in kinds]

@@ -20,6 +20,7 @@ def test_a_villain_is_accused_of_its_fault_alone():
         assert {each.measure for each in found[name].accusations} == {VILLAINS[name][1]}
 
 
+@pytest.mark.slow
 def test_villains_that_hide_in_a_minority_in_length_or_in_names_are_caught():
     found = count(range(1), FAIR_UNTOLD, OF_MINORITIES, n=50, sides=UNEVEN)
     assert {name: found[name].hits for name in found} == {

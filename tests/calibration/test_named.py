@@ -41,6 +41,7 @@ def test_copies_of_a_document_make_no_bias():
     assert false <= most_false(trials)
 
 
+@pytest.mark.slow
 def test_half_of_a_value_is_found_in_a_hundred_sets():
     found = [count_named(Corpus(sizes, 100, 0.3), 3) for sizes in ((4, 4), (5, 2, 1))]
     assert sum(each.largest for each in found) >= 5

@@ -31,6 +31,7 @@ def test_reports_of_equal_systems_seldom_say_anything_whatever_the_scores_are_li
     assert all(headline_is_clear(report(12, seed, gain=3.0, kind=kind)) for seed in range(2))
 
 
+@pytest.mark.slow
 def test_reranking_that_differs_makes_no_difference_of_training_clear():
     found = [report(30, seed, reranked=3.0) for seed in range(12)]
     assert all(map(clear_in_report, found))

@@ -8,10 +8,9 @@ import sys
 import pytest
 
 pytestmark = pytest.mark.usefixtures("quick_commands")
-ASK = "import sys; sys.argv = ['evenhand']; from evenhand.cli import main; main()"
 
 
-def completed(*words, cwd, asks="bash", python=sys.executable, code=ASK):
+def completed(*words, cwd, asks="bash", started=("-m", "evenhand")):
     """What a shell is answered that asks about the last word."""
     environment = {**os.environ, "_EVENHAND_COMPLETE": f"complete_{asks}"}
     if asks == "bash":
@@ -21,7 +20,9 @@ def completed(*words, cwd, asks="bash", python=sys.executable, code=ASK):
             "_TYPER_COMPLETE_ARGS": " ".join(["evenhand", *words]),
             "_TYPER_COMPLETE_FISH_ACTION": "get-args",
         }
-    done = subprocess.run([python, "-c", code], capture_output=True, text=True, check=False, env=environment, cwd=cwd)
+    done = subprocess.run(
+        [sys.executable, *started], capture_output=True, text=True, check=False, env=environment, cwd=cwd
+    )
     assert not done.stderr, done.stderr
     return done.stdout.split()
 
@@ -91,10 +92,11 @@ def test_completion_is_quick_and_loads_no_torch(tmp_path):
     code = (
         "import atexit, sys\n"
         "heavy = {'torch', 'transformers', 'vllm', 'datasets', 'scipy'}\n"
-        "atexit.register(lambda: print(*heavy & set(sys.modules), file=sys.stderr, end=''))\n" + ASK
+        "atexit.register(lambda: print(*heavy & set(sys.modules), file=sys.stderr, end=''))\n"
+        "sys.argv = ['evenhand']; from evenhand.cli import main; main()"
     )
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    assert completed("loop", "qui", cwd=tmp_path, code=code) == ["quickstart"]
+    assert completed("loop", "qui", cwd=tmp_path, started=("-c", code)) == ["quickstart"]
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     # processor seconds, which other processes of the machine lengthen: half of what a person would call slow
     assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 2

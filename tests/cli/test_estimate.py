@@ -180,6 +180,7 @@ def test_each_phase_starts_its_engine_unless_it_is_kept(llama):
     }
 
 
+@pytest.mark.slow
 def test_training_takes_the_machines_that_slurm_would_give_it(llama):
     options = ("--set", f"model.name={llama}", "--requests", "test=30", "--prompt-tokens", "1200", "--json")
     spread = (
@@ -213,6 +214,7 @@ def test_processes_that_cannot_share_a_step_are_refused(llama):
     assert "key 'train.global_batch_size': 8 is not a multiple of 3, which 3 processes" in refused.stderr
 
 
+@pytest.mark.slow
 def test_another_device_is_said_by_its_figures(llama):
     options = ("--set", f"model.name={llama}", "--requests", "test=30", "--prompt-tokens", "1200", "--json")
     named, said = (json.loads(evenhand(RECIPE, *options, "--gpu", gpu).stdout) for gpu in ("h100", "80,989,3.35"))

@@ -47,8 +47,9 @@ def test_bundled_articles_are_the_sample_corpus_documents_and_their_spans():
         assert all(point.startswith("The article argues that ") for point in article.key_points)
 
 
-def test_articles_of_a_topic_answer_each_other(tmp_path):
-    right = ARTICLE | {"id": "ferry/right", "side": "right"}
+@pytest.mark.parametrize("title", ["The ferry", "\u201cThe Ferry\u201d"])
+def test_articles_of_a_topic_answer_each_other(tmp_path, title):
+    right = ARTICLE | {"id": "ferry/right", "side": "right", "topic": title}
     articles = read_annotated(lines(tmp_path, ARTICLE, right, ARTICLE | {"id": "bridge", "topic": "The bridge"}))
     assert [[other.id for other in each.others(articles)] for each in articles] == [["ferry/right"], ["ferry/left"], []]
 

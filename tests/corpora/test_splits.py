@@ -105,6 +105,45 @@ def test_sets_of_one_title_stay_together_whatever_its_case_and_spaces():
         assert len(homes) == 1
 
 
+# what a copy of a text may have become, which no reader takes for another text
+COPIES = [
+    ("Biden's plan", "Biden\u2019s plan"),
+    ("Pre-election talk", "Pre\u2013election  Talk"),
+    ('"It is cheap", he said.', "\u201cIt is cheap,\u201d he said"),
+    ("The ferry\u00ad is cheap", "The ferry is cheap"),
+    ("caf\u00e9", "cafe\u0301"),
+]
+OTHERS = [("+", "-"), ("The ferry is cheap", "The ferry is cheaper"), ("\u0926\u093f\u0928", "\u0926\u093e\u0928")]
+
+
+@pytest.mark.parametrize("of", ["title", "text"])
+@pytest.mark.parametrize(("one", "other"), [*COPIES, *OTHERS])
+def test_copies_of_a_title_or_a_text_stay_together_and_others_do_not(one, other, of):
+    pair = [
+        a_set(name, "x" + name if of == "title" else text, topic=text if of == "title" else name)
+        for name, text in (("a", one), ("b", other))
+    ]
+    sets = [*pair, *(a_set(name) for name in "cdefgh")]
+    homes = [
+        {name for name, part in split_sets(sets, SEEDED, seed).items() for documents in part if documents.id in "ab"}
+        for seed in range(20)
+    ]
+    assert any(len(names) == 2 for names in homes) == ((one, other) in OTHERS)
+
+
+@pytest.mark.parametrize(("one", "other"), COPIES)
+def test_a_copy_on_both_sides_of_a_named_split_is_refused(one, other):
+    sets = [a_set("a", one, split="train"), a_set("b", other, split="test")]
+    with pytest.raises(DataError, match="test set 'b' has a document of train set 'a'"):
+        split_sets(sets, CorpusSection(), seed=1)
+
+
+def test_a_seed_draws_what_it_drew_in_earlier_versions():
+    # by version 0.2.0, which told texts apart by white space and case alone
+    sets = [a_set(f"topic {i}") for i in range(20)]
+    assert ids(split_sets(sets, SEEDED, seed=3)["test"]) == [f"topic {i}" for i in (3, 5, 11, 15, 19)]
+
+
 def test_sets_that_share_a_text_stay_together_also_through_a_third_set():
     # a and b share a text, b and c share another, so a and c must not be torn apart
     sets = [

@@ -32,6 +32,13 @@ def article(name, topic, *passages):
 def test_one_title_or_one_passage_is_one_topic(second, is_one):
     first = article("a", "Ferries", FERRY)
     assert topics_of([first, second]) == ["Ferries", "Ferries" if is_one else second.topic]
+    # a judge that was trained on one of a topic has seen the other
+    assert bool(first.marks & second.marks) == is_one
+
+
+def test_marks_that_judges_of_earlier_versions_have_are_still_marks():
+    # sha256 of '{"source":"The ferry is cheap."}' and '{"topic":"ferries"}', by sha256sum
+    assert {"a5d7ff2374ffeee3", "1691947dfe998f99"} < article("a", "Ferries", FERRY).marks
 
 
 def test_topics_are_joined_by_way_of_others_in_any_order():

@@ -5,6 +5,7 @@ from pydantic import ValidationError
 
 from evenhand.config import CorpusSection, Plan, TaskSection
 from evenhand.corpora import load_corpus
+from evenhand.digests import digest_of_all
 from evenhand.errors import DataError, RecipeError
 from evenhand.generate.contract import check_output
 from evenhand.generate.method import draws
@@ -12,7 +13,6 @@ from evenhand.generate.requests import Requests, build_requests, mixed_documents
 from evenhand.generate.threads import Thread, follow_up
 from evenhand.prompts import PromptTemplate
 from evenhand.records import Document, DocumentSet
-from evenhand.storage import digest_of_all
 from evenhand.text import fold
 
 

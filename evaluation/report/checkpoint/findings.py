@@ -8,8 +8,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ....resampling import MANY_SETS, Bootstrap, few_for_headline, too_few
-from ...pages.blocks import estimate
 from ...pages.numbers import number, percent, signed
+from ...pages.tables import estimate
 from ...pages.words import MOST_NAMED, NOT_CLEAR, UNSURE, capital, counted, few_label, joined, with_interval
 from ..systems.contents import Difference, Finding, JudgeNote, Plane, SideGap, comparison_name
 from ..systems.lengths import is_by_length

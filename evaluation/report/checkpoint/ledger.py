@@ -18,7 +18,8 @@ from ....errors import DataError
 from ....records import Candidate, Failure, LeftOut, SummaryRequest
 from ....rerank.pairs import first_of_each_text
 from ....runfolder.phases import CANDIDATES, FAILURES, JUDGEMENTS, LEDGER, PAIRS, REQUESTS, Phase, phases
-from ....storage import explain, iter_jsonl, iter_lines, read_text
+from ....storage import iter_jsonl, iter_lines, read_text
+from ....text.mistakes import explain
 from ..systems.contents import PhaseTotals, StageRow
 
 # stages that are counted from their files, so that their receipts are not counted again, and what they leave out

@@ -3,9 +3,11 @@
 from collections.abc import Iterator, Sequence
 
 from ....number import Number
-from ...pages.blocks import Block, Charts, Heading, Lane, Mark, Overview, Picture, PictureRow, Text, lane
+from ...pages.blocks import Block, Charts, Heading, Overview
+from ...pages.cells import Mark, Text
 from ...pages.charts import Panel
 from ...pages.numbers import Unit, interval, number, said_p, with_unit
+from ...pages.picture import Lane, Picture, PictureRow, lane
 from ...pages.words import (
     ALL,
     UNSURE,

@@ -8,33 +8,11 @@ from ....number import Number
 from ....records import LeftOut
 from ....text.amounts import duration
 from ...gate.page import with_gate
-from ...pages.blocks import (
-    Block,
-    Charts,
-    Column,
-    Details,
-    Fact,
-    Heading,
-    Heads,
-    NumberCell,
-    Page,
-    Prose,
-    Table,
-    Text,
-    bounds,
-    code,
-    count,
-    estimate,
-    group,
-    grouped,
-    how_made,
-    recipe_details,
-    row,
-    table,
-    without_zeros,
-)
+from ...pages.blocks import Block, Charts, Details, Fact, Heading, Page, Prose, how_made, recipe_details
+from ...pages.cells import Column, NumberCell, Table, Text
 from ...pages.charts import Line, Panel, Point, panel
 from ...pages.numbers import minus, number, signed
+from ...pages.tables import Heads, bounds, code, count, estimate, group, grouped, row, table, without_zeros
 from ...pages.words import (
     ALL,
     NOTHING_LEFT_OUT,

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ....config import Recipe
+from ....digests import file_digest
 from ....errors import DataError, ModelError
 from ....phase_stages import phase_stages
 from ....records import LeftOut
@@ -27,7 +28,8 @@ from ....runfolder.phases import (
 )
 from ....runfolder.processes import refuse_held
 from ....runfolder.stages import Counts, Receipt, Stage, read_receipt
-from ....storage import file_digest, listed, parse_file, read_text, write_json, write_text
+from ....storage import parse_file, read_text, write_json, write_text
+from ....text.mistakes import listed
 from ...gate.baseline import Baseline
 from ...gate.decide import gated
 from ...gate.limits import GateRequest

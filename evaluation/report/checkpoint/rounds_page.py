@@ -3,23 +3,11 @@
 from collections.abc import Iterable, Iterator
 
 from ....runfolder.phases import ADAPTER, round_name
-from ...pages.blocks import (
-    Block,
-    Charts,
-    Code,
-    Column,
-    Heading,
-    Heads,
-    NumberCell,
-    Prose,
-    Table,
-    bounds,
-    estimate,
-    row,
-    table,
-)
+from ...pages.blocks import Block, Charts, Code, Heading, Prose
+from ...pages.cells import Column, NumberCell, Table
 from ...pages.charts import Line, Point, panel
 from ...pages.numbers import number
+from ...pages.tables import Heads, bounds, estimate, row, table
 from ...pages.words import ALL, capital, joined
 from ..systems.contents import JudgeNote, Report, Rounds, Score
 from ..systems.systems import UNTRAINED

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ....config import Recipe
+from ....digests import digest
 from ....errors import DataError
 from ....generate.contract import count_sentences, marks_sentences
 from ....generate.stage import GenerateCounts
@@ -15,8 +16,8 @@ from ....models.dates import undated
 from ....records import CandidateGroup, SummaryRequest
 from ....runfolder.phases import Phase, evaluations
 from ....runfolder.stages import read_receipt
-from ....storage import digest, listed
 from ....text import repeated
+from ....text.mistakes import listed
 from ...abstractiveness import fragments, novel_ngrams
 from ..systems.roles import equal_judges
 from ..systems.systems import PolicyOutput, read_policy

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ...pages.blocks import Block, Overview, Picture, PictureRow, lane
+from ...pages.blocks import Block, Overview
+from ...pages.picture import Picture, PictureRow, lane
 from ...pages.words import UNSURE, capital, counted, few_label, headline, joined
 from ..people.page import people_sentence
 from ..systems.contents import Difference, JudgeNote, Score

@@ -4,30 +4,11 @@ from collections.abc import Iterator
 from shlex import quote
 
 from ...gate.page import with_gate
-from ...pages.blocks import (
-    Block,
-    Details,
-    Group,
-    Heading,
-    NumberCell,
-    Page,
-    Prose,
-    Table,
-    bounds,
-    code,
-    count,
-    estimate,
-    first_and_more,
-    group,
-    grouped,
-    how_made,
-    listing,
-    recipe_details,
-    row,
-    table,
-)
+from ...pages.blocks import Block, Details, Heading, Page, Prose, first_and_more, how_made, recipe_details
+from ...pages.cells import Group, NumberCell, Table
 from ...pages.charts import Panel, Point
 from ...pages.numbers import NONE, number
+from ...pages.tables import bounds, code, count, estimate, group, grouped, listing, row, table
 from ...pages.words import (
     ALL,
     MOST_NAMED,

@@ -3,21 +3,10 @@
 from collections.abc import Iterator, Sequence
 from statistics import median
 
-from ...pages.blocks import (
-    Block,
-    Details,
-    Heading,
-    NumberCell,
-    Prose,
-    Table,
-    Text,
-    bounds,
-    count,
-    group,
-    grouped,
-    table,
-)
+from ...pages.blocks import Block, Details, Heading, Prose
+from ...pages.cells import NumberCell, Table, Text
 from ...pages.numbers import NONE, interval, with_unit
+from ...pages.tables import bounds, count, group, grouped, table
 from ...pages.words import capital, counted
 from ..systems.contents import PeoplesNumber, PeoplesNumbers
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ....config import Recipe
+from ....digests import digest
 from ....fairness.groups.coverage import over
 from ....number import BySet, what_sets_say
 from ....resampling import (
@@ -26,7 +27,6 @@ from ....resampling import (
     pseudo_values,
     sign_flip_p_value,
 )
-from ....storage import digest
 from ...verdicts import exchanges
 from .contents import Difference, JudgeNote, Score, SideGap, SystemPair, is_share
 from .contrasts import Contrast

@@ -16,13 +16,14 @@ import numpy as np
 from pydantic import BaseModel
 
 from ....config import Recipe
+from ....digests import digest
 from ....errors import DataError
 from ....generate.refusals import is_refusal
 from ....records import CandidateGroup, ScoredCandidate, SummaryRequest
 from ....runfolder.files import with_groups
 from ....runfolder.phases import GROUPS, JUDGEMENTS, REQUESTS, Phase, evaluations
 from ....runfolder.stages import read_receipt
-from ....storage import digest, iter_jsonl
+from ....storage import iter_jsonl
 from ....text import n_words
 from ...abstractiveness import fragments
 from .ranked import Floats, Ranked, RankingBuilder, Weighted, commonest_issues

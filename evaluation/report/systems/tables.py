@@ -4,23 +4,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from ....number import Number
-from ...pages.blocks import (
-    Block,
-    Cell,
-    Charts,
-    Column,
+from ...pages.blocks import Block, Charts, Details, Heading, Legend, PlaneChart
+from ...pages.cells import Cell, Column, NumberCell, Row, Strip, Table, Text
+from ...pages.charts import Line, Panel, Point, panel
+from ...pages.numbers import Unit, minus, places_for
+from ...pages.picture import PicturePart, PictureRow
+from ...pages.tables import (
     Columns,
-    Details,
-    Heading,
-    Legend,
-    NumberCell,
-    PicturePart,
-    PictureRow,
-    PlaneChart,
-    Row,
-    Strip,
-    Table,
-    Text,
     bounds,
     count,
     estimate,
@@ -32,8 +22,6 @@ from ...pages.blocks import (
     strip,
     table,
 )
-from ...pages.charts import Line, Panel, Point, panel
-from ...pages.numbers import Unit, minus, places_for
 from ...pages.words import ALL
 from .contents import Difference, JudgeNote, Plane, Score, is_share
 from .planes import caution, drawn, standing

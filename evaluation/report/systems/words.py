@@ -9,8 +9,10 @@ from ....config.python_code import PythonJudge
 from ....number import Number
 from ....resampling import too_few
 from ...lengths import LONGER
-from ...pages.blocks import Details, Facts, Heading, NumberCell, Prose, Text, Tone, bounds, estimate
+from ...pages.blocks import Details, Facts, Heading, Prose
+from ...pages.cells import NumberCell, Text, Tone
 from ...pages.numbers import number, places_for
+from ...pages.tables import bounds, estimate
 from ...pages.words import MARK_NAMES, NOT_CLEAR, TOO_FEW, UNSURE, certainty, with_interval
 from .contents import Difference, JudgeNote
 from .lengths import share_by_length

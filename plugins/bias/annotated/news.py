@@ -6,7 +6,8 @@ from pathlib import Path
 from ....corpora.entries import read_lines
 from ....errors import DataError
 from ....records import Record, Text
-from ....storage import listed, local_path, read_numbered, read_text
+from ....storage import local_path, read_numbered, read_text
+from ....text.mistakes import listed
 from ..demographic.inputs.document import AnnotatedDocument
 from ..demographic.inputs.template import build_template
 from .draft import draft_document

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ....evaluation.pages.blocks import estimate
 from ....evaluation.pages.numbers import percent
+from ....evaluation.pages.tables import estimate
 from ....evaluation.pages.words import NOT_CLEAR, UNSURE, capital, certainty, counted, joined, with_interval
 from ....resampling import LEAST_SETS, NOISE, too_few
 from ..demographic.counts import LEAST_DEFINED

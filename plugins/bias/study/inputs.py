@@ -17,14 +17,22 @@ from typing import Literal
 import numpy as np
 
 from ....corpora.table_files import is_table
+from ....digests import digest
 from ....errors import DataError
 from ....records import LeftOut, Record, Text
-from ....storage import as_given, digest, read_json
+from ....storage import as_given, read_json
 from ....text import some_of
 from ..annotated import read_news
 from ..demographic.inputs.assignment import AssignedInput, balanced_inputs, uniform_inputs
 from ..demographic.inputs.document import AnnotatedDocument
-from ..demographic.inputs.filling import FillOptions, Instruction, fill_template, lone_first_names, names_left
+from ..demographic.inputs.filling import (
+    FillOptions,
+    Instruction,
+    fill_template,
+    lone_first_names,
+    names_left,
+    unmarked_first_names,
+)
 from ..demographic.inputs.setting import (
     NameInventory,
     Setting,
@@ -34,7 +42,7 @@ from ..demographic.inputs.setting import (
     read_inventory,
     read_vocabulary,
 )
-from ..demographic.inputs.template import build_template
+from ..demographic.inputs.template import TemplateEntity, build_template
 from ..demographic.name_reading import NameReader
 from ..recipe import BiasRecipe
 
@@ -163,13 +171,7 @@ def make_inputs(recipe: BiasRecipe) -> Inputs:
             seed = int(digest([recipe.name, recipe.seed, design, document.doc_id]), 16)
             drawn[design] = assign(template, setting, inventory, np.random.default_rng(seed), recipe.inputs.assignments)
         reason = next((document_inputs.dropped for document_inputs in drawn.values() if document_inputs.dropped), None)
-        if reason is None and (names := names_left(document, template, drawn["balanced"].inputs[0].instructions)):
-            reason = f"a name would be left in the texts ({some_of(names)}); mark it as a mention of its person"
-        if reason is None and (lone := lone_first_names(template, drawn["balanced"].inputs[0].instructions, reader)):
-            reason = (
-                f"somebody is only called by what reads as a first name ({some_of(lone)}), which would stay while the pronouns "
-                "change; write the whole name once"
-            )
+        reason = reason or _old_name(document, template, drawn["balanced"].inputs[0].instructions, reader)
         if reason is not None:
             dropped[reason] = (*dropped.get(reason, ()), document.doc_id)
             continue
@@ -186,6 +188,27 @@ def make_inputs(recipe: BiasRecipe) -> Inputs:
         lists = f"; the name lists are those of {recipe.inputs.names}" if recipe.inputs.names else ""
         raise DataError(f"no input can be made of the {len(documents)} documents of {recipe.input}: {reasons}{lists}")
     return Inputs(setting, tuple(documents), tuple(bias_inputs), dropped, overlaps)
+
+
+def _old_name(
+    document: AnnotatedDocument,
+    template: Sequence[TemplateEntity],
+    instructions: Mapping[str, Instruction],
+    reader: NameReader,
+) -> str | None:
+    """Which old name the texts would have beside new pronouns, as a reason to leave the document out; None without one."""
+    names = (
+        *names_left(document, template, instructions),
+        *unmarked_first_names(document, template, instructions, reader),
+    )
+    if names:
+        return f"a name would be left in the texts ({some_of(names)}); mark it as a mention of its person"
+    if lone := lone_first_names(template, instructions, reader):
+        return (
+            f"somebody is only called by what reads as a first name ({some_of(lone)}), which would stay while the pronouns "
+            "change; write the whole name once"
+        )
+    return None
 
 
 def count_by_design(inputs: Inputs) -> dict[str, int]:

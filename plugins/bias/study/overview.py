@@ -2,8 +2,10 @@
 
 from collections.abc import Iterator
 
-from ....evaluation.pages.blocks import Block, Heading, Lane, Mark, Overview, Picture, PicturePart, PictureRow
+from ....evaluation.pages.blocks import Block, Heading, Overview
+from ....evaluation.pages.cells import Mark
 from ....evaluation.pages.marked import marked
+from ....evaluation.pages.picture import Lane, Picture, PicturePart, PictureRow
 from ....evaluation.pages.words import TOO_FEW, capital, counted, joined
 from ....number import Number
 from .contents import BiasReport

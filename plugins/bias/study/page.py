@@ -2,33 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 
-from ....evaluation.pages.blocks import (
-    Block,
-    Column,
-    Details,
-    Heading,
-    Legend,
-    Mark,
-    NumberCell,
-    Page,
-    Prose,
-    Row,
-    Strip,
-    Table,
-    Text,
-    bounds,
-    code,
-    count,
-    grouped,
-    how_made,
-    items,
-    listing,
-    recipe_details,
-    row,
-    table,
-)
+from ....evaluation.pages.blocks import Block, Details, Heading, Legend, Page, Prose, how_made, items, recipe_details
+from ....evaluation.pages.cells import Column, Mark, NumberCell, Row, Strip, Table, Text
 from ....evaluation.pages.charts import Scale, scale
 from ....evaluation.pages.numbers import NONE, interval, percent
+from ....evaluation.pages.tables import bounds, code, count, grouped, listing, row, table
 from ....evaluation.pages.words import NOTHING_LEFT_OUT, counted
 from ....number import Number
 from .contents import BiasMeasure, BiasReport, DesignFigures

@@ -13,6 +13,7 @@ from ....corpora.summaries import matched
 from ....corpora.summary_columns import USUAL
 from ....corpora.summary_entries import entries_of_file
 from ....corpora.summary_ids import ID_KEYS, Targets
+from ....digests import digest
 from ....errors import DataError
 from ....generate.backend import Ask, Backend
 from ....generate.backends import open_backend
@@ -22,7 +23,7 @@ from ....records import Document, DocumentSet, LeftOut, Record, Text
 from ....runfolder.journal import Batches, Journal
 from ....runfolder.stages import Receipt, Stage
 from ....runfolder.timing import booked
-from ....storage import as_given, digest, read_jsonl, write_jsonl
+from ....storage import as_given, read_jsonl, write_jsonl
 from ....text import has_words
 from ..recipe import BiasRecipe
 from .inputs import BiasInput

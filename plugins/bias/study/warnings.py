@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from ....corpora.summaries import BY_ORDER as FILE_BY_ORDER
-from ....evaluation.pages.blocks import estimate
+from ....evaluation.pages.tables import estimate
 from ....evaluation.pages.words import counted, with_interval
 from ....generate.reply_text import THOUGHT
 from ....resampling import too_few

@@ -22,9 +22,9 @@ from typing import Any
 import numpy as np
 from pydantic import Field
 
+from ....digests import digest
 from ....errors import DataError
 from ....records import Record
-from ....storage import digest
 from ....text import fold, words
 from .annotations.annotation import HumanUnit
 from .highlights import HighlightedText, Highlights, PairOfMarks, least_agreed, of_document, of_summary

@@ -20,12 +20,14 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
+from ....digests import digest, file_digest
 from ....errors import DataError
 from ....evaluation.pages.html import page_environment
 from ....records import BestSummary, LeftOut, SummaryRequest
 from ....runfolder.phases import BEST, REQUESTS
 from ....runfolder.stages import refuse_changed
-from ....storage import digest, file_digest, listed, read_json, read_jsonl, read_text, write_json, write_text
+from ....storage import read_json, read_jsonl, read_text, write_json, write_text
+from ....text.mistakes import listed
 from .annotations.sheet import (
     AnnotationSheet,
     ItemSheet,

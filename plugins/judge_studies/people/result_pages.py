@@ -3,35 +3,12 @@
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from ....evaluation.pages.blocks import (
-    Block,
-    Columns,
-    Details,
-    Heading,
-    Legend,
-    Marked,
-    NumberCell,
-    Overview,
-    Page,
-    Picture,
-    PicturePart,
-    PictureRow,
-    Prose,
-    Row,
-    Table,
-    count,
-    estimate,
-    group,
-    grouped,
-    items,
-    lane,
-    row,
-    rows_of,
-    strip,
-    table,
-)
+from ....evaluation.pages.blocks import Block, Details, Heading, Legend, Marked, Overview, Page, Prose, items
+from ....evaluation.pages.cells import NumberCell, Row, Table
 from ....evaluation.pages.charts import Scale
 from ....evaluation.pages.numbers import number, percent
+from ....evaluation.pages.picture import Picture, PicturePart, PictureRow, lane
+from ....evaluation.pages.tables import Columns, count, estimate, group, grouped, row, rows_of, strip, table
 from ....evaluation.pages.words import ALL, NOTHING_LEFT_OUT, counted, headline, joined
 from ....number import Number
 from ....resampling import too_few

@@ -17,9 +17,10 @@ from ....corpora.summary_columns import TEXTS, parts_of
 from ....corpora.summary_entries import entries_of_file
 from ....corpora.summary_ids import ID_KEYS
 from ....errors import DataError
-from ....storage import as_given, listed
+from ....storage import as_given
 from ....text import did_you_mean, some_of
 from ....text.json_text import NotJsonError
+from ....text.mistakes import listed
 from ....text.shown import shortened
 
 # what a rating has -> names that its column may have; the first that is there counts

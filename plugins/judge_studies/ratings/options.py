@@ -11,7 +11,7 @@ from ....cli.inputs import PANEL_OF_RATINGS as PANEL
 from ....cli.inputs import labelled, summary_columns_option, useless_without_ratings
 from ....config import SummaryColumnsSection
 from ....errors import RecipeError
-from ....storage import listed
+from ....text.mistakes import listed
 
 if TYPE_CHECKING:
     from ....config.needs import Purpose

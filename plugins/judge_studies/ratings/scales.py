@@ -10,8 +10,8 @@ import numpy as np
 
 from ....errors import DataError, RecipeError
 from ....resampling import Floats
-from ....storage import listed
 from ....text import did_you_mean, some_of
+from ....text.mistakes import listed
 from ..agreement import correlation
 from .columns import Rating
 from .raters import others_mean

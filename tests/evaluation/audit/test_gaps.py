@@ -138,6 +138,9 @@ def test_a_gap_that_a_blind_extract_has_too_names_nobody(monkeypatch):
     assert found.title.startswith("No stance ")
     said = found.represented[0].sentence
     assert "right is not" in said and ": an extract of" in said and said in html.render(page(found))
+    # left has 4 of the 6 words of each set, and all of the summaries
+    told = "Clear, but not named: left +33.3 and right \u221233.3 points; an extract of the same documents that knows no stance"
+    assert told in page(found).overview.text
 
 
 def pair(mine, theirs):

@@ -33,9 +33,10 @@ from evenhand.evaluation.gate.decide import gated
 from evenhand.evaluation.gate.limits import GateRequest, parse_limit
 from evenhand.evaluation.gate.page import gate_blocks
 from evenhand.evaluation.pages import html, markdown, terminal
-from evenhand.evaluation.pages.blocks import Facts, Strip, Text, tables
+from evenhand.evaluation.pages.blocks import Facts, tables
+from evenhand.evaluation.pages.cells import Strip, Text
 from evenhand.evaluation.pages.numbers import said_p
-from evenhand.evaluation.pages.picture import drawings
+from evenhand.evaluation.pages.svg import drawings
 from evenhand.evaluation.pages.words import TOO_FEW
 from evenhand.judges.measures import open_entailer
 from evenhand.resampling import Bootstrap
@@ -201,6 +202,21 @@ def test_one_picture_has_every_value_under_every_system_and_what_is_expected():
         for cell in line.cells
         if isinstance(cell, Strip) and "by " + ATTRIBUTE in each.name
     ]
+
+
+def test_a_value_of_few_sets_says_in_how_many_of_them_it_is():
+    sets = [
+        make_set(
+            f"set-{k}", ("left", f"apple {k}"), ("right", f"river {k}"), *([("third", f"snow {k}")] if k < 2 else ())
+        )
+        for k in range(9)
+    ]
+    given = make_input(sets, mine=["Apple river."] * 9)
+    plan = AuditPlan(bootstrap=Bootstrap(level=0.95, resamples=200, seed=0), least_group=3)
+    rows = page(build_audit(given, plan, [shares_of(given.values)])).overview.picture.rows
+    assert [(row.name, row.note) for row in rows] == [
+        ("left", "9 sets"), ("right", "9 sets"), ("third", "2 of 9 sets, few"),
+    ]  # fmt: skip
 
 
 def test_systems_that_write_at_different_lengths_are_held_against_what_each_has_of_the_documents():

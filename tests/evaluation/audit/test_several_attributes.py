@@ -17,7 +17,7 @@ from evenhand.evaluation.audit.page import page
 from evenhand.evaluation.audit.plan import AuditPlan
 from evenhand.evaluation.audit.run import ask, run_audit
 from evenhand.evaluation.audit.shares import ValueShares
-from evenhand.evaluation.pages.blocks import Table
+from evenhand.evaluation.pages.cells import Table
 from evenhand.resampling import Bootstrap
 
 PLAN = AuditPlan(bootstrap=Bootstrap(resamples=100), n_examples=1)

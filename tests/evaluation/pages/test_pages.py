@@ -7,28 +7,11 @@ import pytest
 from rich.console import Console
 
 from evenhand.evaluation.pages import html, markdown, terminal
-from evenhand.evaluation.pages.blocks import (
-    Charts,
-    Code,
-    Details,
-    Facts,
-    Heading,
-    Items,
-    Legend,
-    Mark,
-    NumberCell,
-    Page,
-    Prose,
-    Strip,
-    Text,
-    count,
-    group,
-    row,
-    table,
-    without_zeros,
-)
+from evenhand.evaluation.pages.blocks import Charts, Code, Details, Facts, Heading, Items, Legend, Page, Prose
+from evenhand.evaluation.pages.cells import Mark, NumberCell, Strip, Text
 from evenhand.evaluation.pages.charts import Line, Point, panel, scale
 from evenhand.evaluation.pages.markdown import plain
+from evenhand.evaluation.pages.tables import count, group, row, table, without_zeros
 from evenhand.evaluation.pages.words import MARK_NAMES
 from evenhand.evaluation.pages.write import csv_files, write_page
 from evenhand.number import Number

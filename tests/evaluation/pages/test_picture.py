@@ -11,20 +11,11 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from evenhand.evaluation.pages import html, markdown, terminal
-from evenhand.evaluation.pages.blocks import (
-    Lane,
-    Mark,
-    Overview,
-    Page,
-    Picture,
-    PicturePart,
-    PictureRow,
-    Prose,
-    Text,
-    picture_table,
-)
+from evenhand.evaluation.pages.blocks import Overview, Page, Prose
+from evenhand.evaluation.pages.cells import Mark, Text
 from evenhand.evaluation.pages.marked import changes, marked
-from evenhand.evaluation.pages.picture import NARROW, WIDE, description, drawings, picture_file, text_width, wrapped
+from evenhand.evaluation.pages.picture import Lane, Picture, PicturePart, PictureRow, picture_table
+from evenhand.evaluation.pages.svg import NARROW, WIDE, description, drawings, picture_file, text_width, wrapped
 from evenhand.evaluation.pages.words import MOST_WORDS, certainty, headline
 from evenhand.evaluation.pages.write import csv_files, table_files, write_page
 from evenhand.number import Number

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from evenhand.errors import DataError
-from evenhand.evaluation.pages.blocks import Code, Details, Facts, Heading, Table
+from evenhand.evaluation.pages.blocks import Code, Details, Facts, Heading
+from evenhand.evaluation.pages.cells import Table
 from evenhand.evaluation.pages.html import render
 from evenhand.plugins.cards.pairs import paired_folder, pairs_page
 from evenhand.records import Judgement

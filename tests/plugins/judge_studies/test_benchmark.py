@@ -10,7 +10,8 @@ from rich.console import Console
 from evenhand.config.judges import RougeJudge, RuleJudge
 from evenhand.errors import DataError
 from evenhand.evaluation.pages import terminal
-from evenhand.evaluation.pages.blocks import NumberCell, tables
+from evenhand.evaluation.pages.blocks import tables
+from evenhand.evaluation.pages.cells import NumberCell
 from evenhand.judges import open_judges
 from evenhand.judges.benchmark import Benchmark
 from evenhand.plugins.judge_studies.benchmark import benchmark, benchmark_judges

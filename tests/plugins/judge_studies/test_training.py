@@ -198,6 +198,7 @@ def test_a_trained_judge_is_opened_like_any_other(trained):
     assert judge.signature.startswith("coverage|judge:combined|file:")
 
 
+@pytest.mark.slow
 def test_a_trained_judge_is_not_measured_on_what_it_knows_by_heart(sample, tmp_path):
     write_jsonl(tmp_path / "known.jsonl", sample[:10])
     write_jsonl(tmp_path / "all.jsonl", sample)

@@ -225,6 +225,35 @@ def names_left(
     return tuple(dict.fromkeys(names))
 
 
+def unmarked_first_names(
+    document: AnnotatedDocument,
+    template: Sequence[TemplateEntity],
+    instructions: Mapping[str, Instruction],
+    reader: NameReader,
+) -> tuple[str, ...]:
+    """Nouns that read as first names right before the last name of a changed person who has no first name, in no mention.
+
+    "Hope Banks", of which a recogniser saw Banks alone, would stay beside new pronouns. What is annotated as something else than
+    a person does not count, nor does a word without a tag.
+    """
+    other_entities = [span for span in document.named_entities if span.label != PERSON]
+    mentions = [mention for entity in template for mention in entity.mentions]
+    occupied = {i for span in [*mentions, *other_entities] for i in range(span.start, span.end)}
+    last_names = {
+        entity.last_name.casefold()
+        for entity in template
+        if entity.last_name and not entity.first_name
+        if entity.id in instructions and instructions[entity.id].modified
+    }
+    names = []
+    for position, token in enumerate(document.tokens):
+        match = match_name(document.tokens, position + 1, len(document.tokens), last_names)
+        is_name = position not in occupied and has_capital(token.text) and (token.pos or "").startswith("NN")
+        if match and is_name and reader.read([token.text]) != "unknown":
+            names.append(surface(document.tokens, position, match[0]))
+    return tuple(dict.fromkeys(names))
+
+
 def lone_first_names(
     template: Sequence[TemplateEntity], instructions: Mapping[str, Instruction], reader: NameReader
 ) -> tuple[str, ...]:

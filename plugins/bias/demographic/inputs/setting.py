@@ -16,7 +16,7 @@ import numpy as np
 from .....corpora.cells import cell_text
 from .....corpora.table_files import refuse_absent_columns, table_rows
 from .....errors import DataError
-from .....storage import listed_lines
+from .....text.mistakes import listed_lines
 from ..counts import check_groups
 from ..name_reading import common_names
 from .template import TemplateEntity

@@ -22,7 +22,8 @@ from pydantic import BaseModel, Field, NonNegativeInt, TypeAdapter, ValidationEr
 
 from .....errors import DataError
 from .....records import Record, Text
-from .....storage import explain, listed, read_json
+from .....storage import read_json
+from .....text.mistakes import explain, listed
 
 SUMMARY = "highlight_summary_"
 LINE_BREAKS = re.compile(r"\n+")

@@ -14,8 +14,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from .....errors import DataError
-from .....storage import as_given, listed, read_json
+from .....storage import as_given, read_json
 from .....text import fold
+from .....text.mistakes import listed
 from .annotation import HumanUnit, read_human
 from .label_studio_export import parse_export
 from .revisions import newest_states

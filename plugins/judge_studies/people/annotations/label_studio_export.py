@@ -13,8 +13,8 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BaseModel, Field, NonNegativeInt, ValidationError
 
 from .....errors import DataError
-from .....storage import explain, listed
 from .....text import fold
+from .....text.mistakes import explain, listed
 from .annotation import Span
 from .label_studio import DOCUMENT, DOCUMENT_POINTS, OF_DOCUMENT, OF_SUMMARY, POINTS, TEXT, WITHOUT
 from .sheet import AnnotationSheet, Decisions, ItemSheet, SummarySheet, trimmed

@@ -17,10 +17,11 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import AwareDatetime, Field, NonNegativeInt, StrictBool, model_validator
 
+from .....digests import digest
 from .....errors import DataError
 from .....records import LeftOut, Record, Text
-from .....storage import digest, explained, listed
 from .....text import repeated, some_of
+from .....text.mistakes import explained, listed
 from .....text.shown import shortened
 from .annotation import Annotation, HumanUnit, Span, SummaryMarks
 

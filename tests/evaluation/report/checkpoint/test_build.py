@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from evenhand.evaluation.pages import html, markdown
-from evenhand.evaluation.pages.blocks import picture_table
+from evenhand.evaluation.pages.picture import picture_table
 from evenhand.evaluation.report.checkpoint.build import build_report
 from evenhand.evaluation.report.checkpoint.page import page
 from evenhand.resampling import Bootstrap

@@ -10,7 +10,8 @@ from rich.console import Console
 
 from evenhand.errors import DataError, StorageError
 from evenhand.evaluation.pages import html, markdown, terminal
-from evenhand.evaluation.pages.blocks import Details, Table, tables
+from evenhand.evaluation.pages.blocks import Details, tables
+from evenhand.evaluation.pages.cells import Table
 from evenhand.evaluation.report.checkpoint.build import build_report
 from evenhand.evaluation.report.checkpoint.page import (
     CURVES,

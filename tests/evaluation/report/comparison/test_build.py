@@ -10,7 +10,8 @@ from evenhand.errors import DataError
 from evenhand.evaluation.gate.limits import parse_limit
 from evenhand.evaluation.gate.names import meant
 from evenhand.evaluation.pages import html, markdown
-from evenhand.evaluation.pages.blocks import Details, Heading, PlaneChart, Table
+from evenhand.evaluation.pages.blocks import Details, Heading, PlaneChart
+from evenhand.evaluation.pages.cells import Table
 from evenhand.evaluation.report.checkpoint.build import build_report
 from evenhand.evaluation.report.comparison.build import build_comparison
 from evenhand.evaluation.report.comparison.entries import NEARNESS, NamedRecipe, compared, read_entries

@@ -6,7 +6,8 @@ import pytest
 from rich.console import Console
 
 from evenhand.evaluation.pages import html, markdown, terminal
-from evenhand.evaluation.pages.blocks import MOST_FIRST, Details, Items, Table, tables
+from evenhand.evaluation.pages.blocks import MOST_FIRST, Details, Items, tables
+from evenhand.evaluation.pages.cells import Table
 from evenhand.evaluation.pages.write import csv_files
 from evenhand.evaluation.report.comparison.build import build_comparison
 from evenhand.evaluation.report.comparison.contents import ByLength

@@ -210,6 +210,35 @@ def test_document_in_which_an_old_name_would_be_left_is_left_out_and_named(make_
     assert [(row.count, row.what) for row in inputs.left_out] == [(1, "document")]
 
 
+# Banks alone is marked, and a man
+@pytest.mark.parametrize(
+    ("words", "label", "stays"),
+    [
+        ("Hope/NNP Banks/NNP left . He slept .", "", "Hope Banks"),
+        # a tagger takes the name for a thing
+        ("Art/NN Banks/NNP left . He slept .", "", "Art Banks"),
+        # an office, another part of speech, a word that is no first name, and what is annotated as something else
+        ("President/NNP Banks/NNP left . He slept .", "", None),
+        ("So/RB Banks/NNP left . He slept .", "", None),
+        ("Zagreb/NNP Banks/NNP left . He slept .", "", None),
+        ("Hope/NNP Banks/NNP left . He slept .", "ORG", None),
+    ],
+)
+def test_unmarked_first_name_before_a_last_name_is_left_out_and_named(make_recipe, tmp_path, words, label, stays):
+    document = json.loads(annotated("it", words, [(1, 2), (4, 5)], [(1, 2)]))
+    document["tokens"] = [
+        {"text": text, **({"pos": tag} if tag else {})}
+        for text, _, tag in (word.partition("/") for word in words.split())
+    ]
+    document["named_entities"] += [{"start": 0, "end": 2, "label": label}] if label else []
+    path = tmp_path / "news.jsonl"
+    whole = annotated("whole", "Ida Orr left . She slept .", [(0, 2), (4, 5)], [(0, 2)])
+    path.write_text(whole + json.dumps(document) + "\n")
+    inputs = make_inputs(make_recipe(input=str(path)))
+    reason = f"a name would be left in the texts ({stays}); mark it as a mention of its person"
+    assert dict(inputs.dropped) == ({reason: ("it",)} if stays else {})
+
+
 @pytest.mark.parametrize(
     ("words", "spans", "persons", "stays"),
     [

@@ -4,8 +4,10 @@ import re
 import pytest
 
 from evenhand.evaluation.pages import html, markdown
-from evenhand.evaluation.pages.blocks import Table, estimate, tables
+from evenhand.evaluation.pages.blocks import tables
+from evenhand.evaluation.pages.cells import Table
 from evenhand.evaluation.pages.numbers import number
+from evenhand.evaluation.pages.tables import estimate
 from evenhand.evaluation.pages.words import with_interval
 from evenhand.plugins.bias.study import bias_study, page
 from evenhand.plugins.bias.study.contents import BiasNumber, BiasReport
