@@ -26,8 +26,9 @@ from ..judges.judge import PromptNeeds
 from ..models import cache_folder, file_at_hand
 from ..records import SummaryRequest
 from ..runfolder.phases import PAIRS, Phase, phases
-from ..storage import is_writable, listed_lines, local_path, read_json
+from ..storage import is_writable, local_path, read_json
 from ..text.amounts import disk_size
+from ..text.mistakes import listed_lines
 from ..train.foreign import read_pairs
 from ..train.launch import accelerate_config, is_zero3, loses_passes, n_processes
 from ..train.options import accumulation, refuse_passes, trainer_options
