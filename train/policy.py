@@ -66,14 +66,23 @@ def load_tokenizer(section: ModelSection) -> Any:
 
 
 def refuse_quantised(section: ModelSection) -> None:
-    """Refuse a model whose files, as far as they are here, hold quantised weights.
+    """Refuse a model whose files, as far as they are here, hold quantised weights, unless as `model.quantise` would make them.
 
     Raises:
         RecipeError: they do.
     """
     path = file_at_hand(section.name, section.revision, CONFIG)
     settings = read_settings(path).get("quantization_config") if path else None
-    if settings:
+    if not settings:
+        return
+    # how transformers tells bitsandbytes, whose older files name no method
+    is_nf4 = settings.get("load_in_4bit") and settings.get("bnb_4bit_quant_type") == "nf4"
+    if is_nf4 and section.quantise is None:
+        raise RecipeError(
+            f"key 'model.quantise': the weights of {section.name!r} are quantised (bitsandbytes, nf4) in their files; write "
+            "model.quantise: nf4"
+        )
+    if not is_nf4:
         raise RecipeError(
             f"key 'model.name': the weights of {section.name!r} are quantised ({settings.get('quant_method', 'in some way')}), "
             "and adapters are trained on whole ones; name the model that it was made from, and write model.quantise: nf4 for "

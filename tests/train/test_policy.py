@@ -1,7 +1,7 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -124,17 +124,25 @@ def test_base_has_the_recipes_dtype(tiny_model: Path, dtype: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "kind"), [({"quant_method": "gptq", "bits": 4}, "gptq"), ({"load_in_4bit": True}, "in some way")]
+    ("settings", "kind"),
+    [
+        ({"quant_method": "gptq", "bits": 4}, "gptq"),
+        ({"quant_method": "bitsandbytes", "load_in_8bit": True}, "bitsandbytes"),
+        # bitsandbytes' own default, which is not what the recipe asks for
+        ({"quant_method": "bitsandbytes", "load_in_4bit": True, "bnb_4bit_quant_type": "fp4"}, "bitsandbytes"),
+        ({"load_in_4bit": True}, "in some way"),
+    ],
 )
+@pytest.mark.parametrize("quantise", [None, "nf4"])
 def test_weights_that_are_quantised_in_their_files_are_refused_before_they_are_read(
-    settings: dict[str, Any], kind: str, tiny_model: Path, tmp_path: Path
+    settings: dict[str, Any], kind: str, quantise: Literal["nf4"] | None, tiny_model: Path, tmp_path: Path
 ) -> None:
     config = json.loads((tiny_model / "config.json").read_text())
     (tmp_path / "config.json").write_text(json.dumps(config | {"quantization_config": settings}))
     with pytest.raises(
         RecipeError, match=rf"^key 'model.name': the weights of .* are quantised \({kind}\), .* model.quantise: nf4"
     ):
-        load_base(ModelSection(name=str(tmp_path)))
+        load_base(ModelSection(name=str(tmp_path), quantise=quantise))
 
 
 def test_nf4_base_holds_four_bits_a_weight(tiny_model: Path) -> None:

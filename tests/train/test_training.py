@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from preference_groups import make_fair_pairs, make_ranked_pairs
 
+from evenhand.config import ModelSection
 from evenhand.digests import file_digest
 from evenhand.errors import DataError, ModelError, RecipeError
 from evenhand.runfolder.phases import Phase
@@ -18,6 +19,8 @@ from evenhand.runfolder.progress import read_progress
 from evenhand.runfolder.stages import Receipt
 from evenhand.runfolder.tracking import run_id
 from evenhand.storage import write_json, write_jsonl
+from evenhand.train.policy import load_base
+from evenhand.train.rehearse import rehearse
 from evenhand.train.stage import training_stage
 from evenhand.train.training import run_training
 
@@ -289,6 +292,23 @@ def test_adapters_of_quantised_weights_are_trained_in_float32_as_others_are(open
     assert {str(weight.dtype) for weight in before.values()} == {"torch.float32"}
     # steps of 1e-5 of weights near 0.1 are a hundredth of what bfloat16 can tell apart there
     assert all((weight != weight.bfloat16().float()).any() for weight in before.values())
+
+
+def test_weights_that_are_in_four_bits_in_their_files_are_trained_as_the_recipe_makes_them(
+    open_round: OpenRound, tiny_model: Path, tmp_path: Path
+) -> None:
+    pytest.importorskip("bitsandbytes")
+    shutil.copytree(tiny_model, tmp_path / "four")
+    load_base(ModelSection(name=str(tiny_model), **NF4["model"])).save_pretrained(tmp_path / "four")
+    steps = {"trainer": {"max_steps": 2}}
+    phase = open_round("four", model=NF4["model"] | {"name": str(tmp_path / "four")}, **steps)
+    assert not rehearse(phase.recipe)
+    train(phase)
+    whole = open_round("whole", **NF4, **steps)
+    train(whole)
+    assert losses(phase) == losses(whole)
+    with pytest.raises(RecipeError, match=r"^key 'model\.quantise': .* are quantised \(bitsandbytes, nf4\) .* write model"):
+        load_base(ModelSection(name=str(tmp_path / "four")))
 
 
 @pytest.mark.slow
