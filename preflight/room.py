@@ -102,12 +102,12 @@ def prompt_checks(phase: Phase, requests: Sequence[SummaryRequest]) -> Iterator[
     prompts, subject = _prompts(requests), f"{phase.split} prompts"
     if phase.round is not None:
         # how long training lets a prompt be that is not split, with a summary behind it
-        length, n_pass = recipe.trainer.get("max_length"), recipe.train.max_tokens_per_pass
-        if isinstance(length, int):
-            limit = _most_trained(recipe, length, requests)
+        n_pass = recipe.train.max_tokens_per_pass
+        if isinstance(recipe.trainer.get("max_length"), int):
+            limit = _most_trained(recipe, requests, "documents")
             yield Check("trainer.max_length", partial(_refuse_long, model, prompts, limit, subject), is_here=True)
         if recipe.train.trainer == "shared-prefix":
-            limit = Most(n_pass - 1, 0.0, f"max_tokens_per_pass {n_pass}")
+            limit = Most(n_pass - 1, 0.0, f"max_tokens_per_pass {n_pass}", "or shorten the documents")
             yield Check(
                 "train.max_tokens_per_pass", partial(_refuse_long, model, prompts, limit, subject), is_here=True
             )
@@ -139,13 +139,15 @@ def refuse_unfit_pairs(phase: Phase) -> None:
     pairs, mistakes = read_pairs(path, recipe.train.form)
     if mistakes:
         raise DataError(listed_lines(path, mistakes))
-    texts: dict[str, str] = {}
+    # what is too long stops the training, or is left out
+    decisive = max if recipe.train.excess_length_strategy == "raise" else min
+    answers: dict[str, tuple[int, str]] = {}
     for line, pair in pairs:
-        text = text_of(pair.prompt) + max(pair.chosen_text, pair.rejected_text, key=len)
-        texts[f"line {line}"] = max(text, texts.get(f"line {line}", ""), key=len)
-    length = trainer_options(recipe)["max_length"]
-    limit = _most_trained(recipe, length, texts)
-    _refuse_long(LanguageModel(recipe.model, recipe.generate), texts, limit, f"pairs of {path}")
+        prompt, answer = text_of(pair.prompt), (line, max(pair.chosen_text, pair.rejected_text, key=len))
+        answers[prompt] = decisive(answers.get(prompt, answer), answer, key=lambda one: len(one[1]))
+    texts = {f"line {line}": prompt + answer for prompt, (line, answer) in answers.items()}
+    limit = _most_trained(recipe, texts, "texts" if recipe.train.pairs else "documents")
+    _refuse_long(LanguageModel(recipe.model, recipe.generate), texts, limit, f"prompts with answers in {path}")
 
 
 def _refuse_passes(phase: Phase, model: LanguageModel, prompts: Mapping[str, str]) -> None:
@@ -242,15 +244,18 @@ class Most:
     share: float
     # the key that says so, with its value
     because: str
-    # what lets more of them be left out
-    remedy: str = "allow more to be left out in 'limits'"
+    # what helps beside a higher value
+    remedy: str = "shorten the documents, or allow more to be left out in 'limits'"
 
 
-def _most_trained(recipe: Recipe, length: int, texts: Sized) -> Most:
+def _most_trained(recipe: Recipe, texts: Sized, material: str) -> Most:
     """How long texts may be that are trained on; where training leaves out what is longer, one must be left."""
+    length = trainer_options(recipe)["max_length"]
+    key = "generate.max_model_len" if recipe.trainer.get("max_length") is None else "trainer.max_length"
+    share, mend = 0.0, "write train.excess_length_strategy: drop"
     if recipe.train.excess_length_strategy == "drop" and texts:
-        return Most(length, (len(texts) - 1) / len(texts), f"trainer.max_length {length}", "make other pairs")
-    return Most(length, 0.0, f"trainer.max_length {length}", "write train.excess_length_strategy: drop")
+        share, mend = (len(texts) - 1) / len(texts), "make other pairs"
+    return Most(length, share, f"{key} {length}", f"shorten the {material}, or {mend}")
 
 
 def _refuse_long(
@@ -275,7 +280,7 @@ def _refuse_long(
         worst = max(over, key=lambda key: over[key])
         raise RecipeError(
             f"more than {allowed} of {len(texts)} {subject} are too long: {worst!r} has {over[worst]} tokens, and "
-            f"{limit.because} leaves {limit.tokens}; raise it, shorten the documents, or {limit.remedy}"
+            f"{limit.because} leaves {limit.tokens}; raise it, {limit.remedy}"
         )
 
 

@@ -10,6 +10,7 @@ sentence or a paragraph. What can be read in two ways is refused.
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from ..errors import DataError
@@ -129,7 +130,7 @@ def prompt_dialogue(text: str, answers: Sequence[str]) -> Dialogue | None:
     try:
         talk = dialogue(text)
     except DataError:
-        if OPEN.search(text) or _is_sure(text):
+        if _ending(text) or _is_sure(text):
             raise
         return None
     if talk is None:
@@ -146,7 +147,7 @@ def prompt_dialogue(text: str, answers: Sequence[str]) -> Dialogue | None:
 def _unanswered(text: str, answers: Sequence[str]) -> Dialogue | None:
     """A prompt without one of the two names, as a dialogue of what is asked."""
     start, first = _beginning(text)
-    end = OPEN.search(text)
+    end = _ending(text)
     if end and end[0].startswith("\n") and SURE.match(end[0]):
         raise DataError(f"ends with the name of who answers, and has none of who asks; {REMEDY}")
     named = [ANSWER.match(answer) is not None for answer in answers]
@@ -174,7 +175,7 @@ def refuse_dialogue(text: str, *, is_answer: bool, remedy: str) -> None:
         DataError: it is such a text.
     """
     if not is_answer:
-        if OPEN.search(text) and dialogue(text) is not None:
+        if _ending(text) and dialogue(text) is not None:
             raise DataError(f"is a dialogue in one turn; {remedy}")
         return
     talk = dialogue(text) if _is_sure(text) else None
@@ -198,6 +199,8 @@ def refuse_unparted(text: str) -> None:
         raise DataError(f"has a dialogue behind an introduction, from {shortened(name[0].strip())} on; {REMEDY}")
 
 
+# many pairs have one prompt, whose whole text is searched
+@lru_cache(1024)
 def _beginning(text: str) -> tuple[int, re.Match[str] | None]:
     """Where a system's words begin, and the name that the first turn begins with; None of a text that begins with none."""
     if system := SYSTEM.match(text):
@@ -205,9 +208,15 @@ def _beginning(text: str) -> tuple[int, re.Match[str] | None]:
     first = FIRST.match(text) or HEADING.search(text)
     if first is None and (vicuna := VICUNA.search(text)) and re.search(r"\sASSISTANT:", text[vicuna.end() :]):
         first = vicuna
-    if first is None and (end := OPEN.search(text)) and SURE.match(text, end.start()):
+    if first is None and (end := _ending(text)) and SURE.match(text, end.start()):
         first = LATER_FIRST.search(text)
     return 0, first
+
+
+@lru_cache(1024)
+def _ending(text: str) -> re.Match[str] | None:
+    """The name of who answers, where a text ends with it."""
+    return OPEN.search(text)
 
 
 def _system(before: str) -> list[DialogueTurn]:

@@ -80,10 +80,13 @@ class SharedPrefixDPOTrainer(Packed, DPOTrainer):  # type: ignore[misc]
         values = inspect.signature(DPOTrainer.__init__).bind(self, *arguments, **options).arguments
         _refuse(values, group_by_prompt=group_by_prompt, attention=attention)
         evaluated = values.get("eval_dataset")
-        for name, rows in {
-            "train": values.get("train_dataset"),
-            **(evaluated if isinstance(evaluated, Mapping) else {"eval": evaluated}),
-        }.items():
+        # evaluation sets by name, where they are several
+        self._several = evaluated if isinstance(evaluated, Mapping) else {}
+        for name, rows in [
+            ("train", values.get("train_dataset")),
+            *((f"eval {key}", rows) for key, rows in self._several.items()),
+            ("eval", None if evaluated is self._several else evaluated),
+        ]:
             if rows is not None:
                 _refuse_rows(rows, name)
         self._group_by_prompt, self._attention = group_by_prompt, attention
@@ -134,16 +137,19 @@ class SharedPrefixDPOTrainer(Packed, DPOTrainer):  # type: ignore[misc]
                 config._attn_implementation = attention
 
     def _prepare_dataset(self, dataset: Any, processing_class: Any, args: Any, dataset_name: str) -> Any:
-        _refuse_rows(dataset, dataset_name)
+        # TRL gives one of several its own name alone
+        is_one = dataset_name not in ("train", "eval") or dataset is self._several.get(dataset_name)
+        name = f"eval {dataset_name}" if is_one else dataset_name
+        _refuse_rows(dataset, name)
         try:
             prepared = super()._prepare_dataset(dataset, processing_class, args, dataset_name)
         except (ValueError, LookupError, TypeError, AttributeError):
             # TRL says neither which row it was nor what is wrong with it
-            _refuse_rows(dataset, dataset_name, None)
+            _refuse_rows(dataset, name, None)
             raise
         if hasattr(prepared, "__len__"):
-            _refuse_empty(prepared, dataset_name)
-            _tell(prepared, dataset_name)
+            _refuse_empty(prepared, name)
+            _tell(prepared, name)
         return prepared
 
     def _precompute_ref_logps(self, dataset: Any, name: str, batch_size: int) -> Any:

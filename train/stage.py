@@ -10,7 +10,7 @@ from ..models import signature
 from ..models.files import ADAPTER_SETTINGS
 from ..runfolder.phases import ADAPTER, LEDGER, PAIRS, TRAINING, Phase
 from ..runfolder.stages import Stage, left_by
-from ..storage import read_json
+from ..storage import iter_lines, read_json
 from .options import PUBLISHING, is_auto, trainer_options
 
 # what of the section 'train' the adapter depends on
@@ -86,7 +86,7 @@ def pair_file(phase: Phase) -> Path:
             f"{path}: there are no preference pairs yet; make them by generating, judging and reranking {phase.name}, "
             "or name a file of pairs with train.pairs"
         )
-    if path.stat().st_size == 0:
+    if next(iter_lines(path), None) is None:
         raise DataError(f"{path}: has no pairs, so there is nothing to train on" + _left_out(phase.folder / LEDGER))
     return path
 
@@ -119,7 +119,7 @@ def eval_file(recipe: Recipe) -> Path | None:
     """
     named = recipe.train.eval_pairs
     path = _present("eval_pairs", named if isinstance(named, Path) else None)
-    if path is not None and path.stat().st_size == 0:
+    if path is not None and next(iter_lines(path), None) is None:
         raise DataError(
             f"key 'train.eval_pairs': {path} has no pairs; name another file, or a share of the document sets (0.1)"
         )

@@ -23,6 +23,7 @@ from evenhand.preflight.held_out import eval_checks
 from evenhand.preflight.named import engine_checks
 from evenhand.preflight.room import prompt_checks, refuse_unfit_pairs
 from evenhand.runfolder.phases import open_phase
+from evenhand.train.dialogues import _beginning
 from evenhand.train.rehearse import rehearse
 
 SIDES = {
@@ -573,7 +574,8 @@ def test_pairs_that_are_too_long_or_none_before_any_library_is_loaded(trained, t
     trained["trainer"] = {"max_length": 30}
     refuse(pair(20), pair(25))
     message = (
-        r"more than {} of 2 pairs of .* are too long: 'line 2' has 4\d tokens, and trainer\.max_length 30 .* or {}"
+        r"more than {} of 2 prompts with answers in .*: 'line 2' has 4\d tokens, and trainer\.max_length 30 leaves 30; "
+        r"raise it, shorten the texts, or {}"
     )
     with pytest.raises(EvenhandError, match=message.format(0, r"write train\.excess_length_strategy: drop")):
         refuse(pair(20), pair(40))
@@ -584,12 +586,41 @@ def test_pairs_that_are_too_long_or_none_before_any_library_is_loaded(trained, t
         "prompt": "the" + " the" * 19,
         "completions": [{"rank": n, "completion": f"{n}" * 9 * n} for n in (1, 2, 3)],
     }
-    with pytest.raises(EvenhandError, match=r"more than 0 of 1 pairs of .* 'line 1' has"):
+    with pytest.raises(EvenhandError, match=r"more than 0 of 1 prompts with answers in .* 'line 1' has"):
         refuse(ranked)
     with pytest.raises(
         EvenhandError, match=r"pairs\.jsonl:2: has the keys 'chosen', 'prompt', 'worse', which make no pair"
     ):
         refuse(pair(20), {"prompt": "a", "chosen": "b", "worse": "c"})
+    # the value is the engine's where training has none of its own
+    trained["trainer"] = {}
+    trained["generate"] |= {"max_model_len": 30}
+    with pytest.raises(EvenhandError, match=r"tokens, and generate\.max_model_len 30 leaves 30"):
+        refuse(pair(40))
+    path.write_text("\n\n")
+    with pytest.raises(EvenhandError, match=r"pairs\.jsonl: has no pairs, so there is nothing to train on$"):
+        refuse_unfit_pairs(open_phase(Recipe.model_validate(trained), "round-00"))
+
+
+def test_of_pairs_with_one_prompt_the_longest_is_too_long_or_the_shortest_is_trained_on(trained, tmp_path):
+    path = tmp_path / "pairs.jsonl"
+    rows = [{"prompt": "the" + " the" * 19, "chosen": " the" * n, "rejected": "No."} for n in (5, 20, 5)]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+    def refuse(length, **train):
+        trained["trainer"] = {"max_length": length}
+        trained["train"] = {"accelerate_config": "cpu", "pairs": str(path), **train}
+        refuse_unfit_pairs(open_phase(Recipe.model_validate(trained), "round-00"))
+
+    _beginning.cache_clear()
+    refuse(45)
+    # its whole text is searched for a dialogue once
+    assert _beginning.cache_info().misses == 1
+    with pytest.raises(EvenhandError, match=r"more than 0 of 1 prompts .* 'line 2' has 41 tokens"):
+        refuse(30)
+    refuse(30, excess_length_strategy="drop")
+    with pytest.raises(EvenhandError, match=r"more than 0 of 1 prompts .* 'line 1' has 26 tokens, .* make other pairs"):
+        refuse(23, excess_length_strategy="drop")
 
 
 @pytest.fixture

@@ -456,8 +456,16 @@ def test_evaluation_sets_experts_and_attention_are_refused_before_a_row_is_token
     monkeypatch.setattr(trl.DPOTrainer, "_prepare_dataset", lambda *_: pytest.fail("a row was tokenised"))
     held_out = datasets.Dataset.from_list(trl_script.make_pairs("turns explicit", 2))
     wrong = {"mine": held_out, "other": datasets.Dataset.from_list([{"prompt": "a", "completion": "b"}])}
-    with pytest.raises(DataError, match="the other data set has the columns completion, prompt and lacks chosen and"):
+    with pytest.raises(
+        DataError, match="the eval other data set has the columns completion, prompt and lacks chosen and"
+    ):
         trl_script.open_trainer(SharedPrefixDPOTrainer, tiny_model, tmp_path, eval_dataset=wrong)
+    # the set that is trained on is looked at beside one of its name
+    bad = wrong["other"]
+    for train, evaluated, name in ((bad, held_out, "train"), (held_out, bad, "eval train")):
+        rows = {"train_dataset": train, "eval_dataset": {"train": evaluated}}
+        with pytest.raises(DataError, match=f"the {name} data set has the columns completion, prompt and lacks"):
+            trl_script.open_trainer(SharedPrefixDPOTrainer, tiny_model, tmp_path, **rows)
     for options in ({}, {"router_aux_loss_coef": 0.1}):
         with pytest.raises(RecipeError, match=r"Trainer: router_aux_loss_coef: .* write router_aux_loss_coef=0\.0"):
             trl_script.open_trainer(SharedPrefixDPOTrainer, experts, tmp_path, **options)

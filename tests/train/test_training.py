@@ -307,7 +307,9 @@ def test_weights_that_are_in_four_bits_in_their_files_are_trained_as_the_recipe_
     whole = open_round("whole", **NF4, **steps)
     train(whole)
     assert losses(phase) == losses(whole)
-    with pytest.raises(RecipeError, match=r"^key 'model\.quantise': .* are quantised \(bitsandbytes, nf4\) .* write model"):
+    with pytest.raises(
+        RecipeError, match=r"^key 'model\.quantise': .* are quantised \(bitsandbytes, nf4\) .* write model"
+    ):
         load_base(ModelSection(name=str(tmp_path / "four")))
 
 
@@ -444,9 +446,10 @@ def test_pass_that_holds_no_candidate_is_refused(open_round: OpenRound) -> None:
         train(open_round(train={"max_tokens_per_pass": 16}))
 
 
-def test_empty_pair_file_is_refused_with_what_to_do(open_round: OpenRound) -> None:
+@pytest.mark.parametrize("text", ["", "\n \n"])
+def test_empty_pair_file_is_refused_with_what_to_do(open_round: OpenRound, text: str) -> None:
     phase = open_round()
-    (phase.folder / "pairs.jsonl").write_text("")
+    (phase.folder / "pairs.jsonl").write_text(text)
     with pytest.raises(DataError, match=r"pairs\.jsonl: has no pairs, so there is nothing to train on$"):
         training_stage(phase, 1)
     rows = [("left", "equal texts", 1), ("left", "chosen breaks contract", 2), ("right", "equal texts", 4)]

@@ -15,6 +15,9 @@ from ..persons import PERSON
 from .document import AnnotatedDocument, ContentSpan
 from .name_words import (
     CLITIC,
+    DAYS,
+    MONTHS,
+    RANKS,
     core,
     has_capital,
     is_same_last_name,
@@ -234,7 +237,8 @@ def unmarked_first_names(
     """Nouns that read as first names right before the last name of a changed person who has no first name, in no mention.
 
     "Hope Banks", of which a recogniser saw Banks alone, would stay beside new pronouns. What is annotated as something else than
-    a person does not count, nor does a word without a tag.
+    a person does not count, nor does a word without a tag, a month, a day or a rank ("June Banks", "Dean Banks"), though each may
+    be a first name. Places that are first names ("Florida Banks") count where no entity has them.
     """
     other_entities = [span for span in document.named_entities if span.label != PERSON]
     mentions = [mention for entity in template for mention in entity.mentions]
@@ -249,7 +253,8 @@ def unmarked_first_names(
     for position, token in enumerate(document.tokens):
         match = match_name(document.tokens, position + 1, len(document.tokens), last_names)
         is_name = position not in occupied and has_capital(token.text) and (token.pos or "").startswith("NN")
-        if match and is_name and reader.read([token.text]) != "unknown":
+        is_other = token.text.casefold() in MONTHS | DAYS | RANKS
+        if match and is_name and not is_other and reader.read([token.text]) != "unknown":
             names.append(surface(document.tokens, position, match[0]))
     return tuple(dict.fromkeys(names))
 

@@ -36,7 +36,10 @@ PROPER = frozenset({"NNP", "NNPS"})
 # after a word at the start of a sentence, these make it a subject
 AFTER_SUBJECTS = frozenset({"MD", "POS", "VB", "VBD", "VBN", "VBP", "VBZ"})
 AUXILIARIES = frozenset({"will", "may"})
-MONTHS = frozenset({"january", "april", "may", "june", "august"})
+MONTHS = frozenset({"january", "april", "may", "june", "august", "september"})
+# of days and ranks those that are first names of the census, too
+DAYS = frozenset({"sunday"})
+RANKS = frozenset("dean earl king major marquis prince princess queen".split())
 BEFORE_MONTHS = frozenset("during early every in last late mid next since this through till until".split())
 SENTENCE_ENDS = frozenset(".!?:;") | {"``", '"', "\u201c"}
 

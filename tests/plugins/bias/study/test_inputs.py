@@ -217,6 +217,16 @@ def test_document_in_which_an_old_name_would_be_left_is_left_out_and_named(make_
         ("Hope/NNP Banks/NNP left . He slept .", "", "Hope Banks"),
         # a tagger takes the name for a thing
         ("Art/NN Banks/NNP left . He slept .", "", "Art Banks"),
+        # a place that is a first name, too, unless it is annotated
+        ("Florida/NNP Banks/NNP left . He slept .", "", "Florida Banks"),
+        ("Florida/NNP Banks/NNP left . He slept .", "GPE", None),
+        # days, months and ranks
+        ("Sunday/NNP Banks/NNP left . He slept .", "", None),
+        ("June/NNP Banks/NNP left . He slept .", "", None),
+        ("Major/NNP Banks/NNP left . He slept .", "", None),
+        ("Dean/NNP Banks/NNP left . He slept .", "", None),
+        ("King/NNP Banks/NNP left . He slept .", "", None),
+        ("Prince/NNP Banks/NNP left . He slept .", "", None),
         # an office, another part of speech, a word that is no first name, and what is annotated as something else
         ("President/NNP Banks/NNP left . He slept .", "", None),
         ("So/RB Banks/NNP left . He slept .", "", None),
