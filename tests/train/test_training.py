@@ -21,7 +21,7 @@ from evenhand.runfolder.tracking import run_id
 from evenhand.storage import write_json, write_jsonl
 from evenhand.train.policy import load_base
 from evenhand.train.rehearse import rehearse
-from evenhand.train.stage import training_stage
+from evenhand.train.stage import eval_file, training_stage
 from evenhand.train.training import run_training
 
 pytest.importorskip("trl")
@@ -452,6 +452,10 @@ def test_empty_pair_file_is_refused_with_what_to_do(open_round: OpenRound, text:
     (phase.folder / "pairs.jsonl").write_text(text)
     with pytest.raises(DataError, match=r"pairs\.jsonl: has no pairs, so there is nothing to train on$"):
         training_stage(phase, 1)
+    evaluated = open_round(train={"eval_pairs": str(phase.folder / "pairs.jsonl")}, trainer={"eval_strategy": "epoch"})
+    (phase.folder / "pairs.jsonl").write_text(text)
+    with pytest.raises(DataError, match=r"^key 'train\.eval_pairs': .*pairs\.jsonl has no pairs; name another file"):
+        eval_file(evaluated.recipe)
     rows = [("left", "equal texts", 1), ("left", "chosen breaks contract", 2), ("right", "equal texts", 4)]
     write_json(
         phase.folder / "ledger.json",
