@@ -116,8 +116,12 @@ class Documents(Results[DocumentSet]):
     def __getitem__(self, place: slice) -> "Documents": ...
 
     def __getitem__(self, place: int | slice) -> "DocumentSet | Documents":
-        # a part is grouped by what the whole is grouped by
-        return Documents(self.records[place], self.attribute) if isinstance(place, slice) else self.records[place]
+        if not isinstance(place, slice):
+            return self.records[place]
+        part = Documents(self.records[place])
+        # a part is grouped by what the whole is grouped by, and by nothing where that is not known
+        part.attributes, part.attribute = self.attributes, self.attribute
+        return part
 
     @property
     def grouped_by(self) -> str:

@@ -6,6 +6,7 @@ are the opposite points of the other. Source: Ri et al. 2025, section 3.1; docs/
 """
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated
 
@@ -87,9 +88,13 @@ class AnnotatedArticle(Record):
 
     def others(self, articles: Sequence["AnnotatedArticle"]) -> list["AnnotatedArticle"]:
         """The articles of the topic's other sides; one that does not tell its side is of no other."""
-        title = copy_key(self.topic)
         sided = [article for article in articles if self.side and article.side not in (None, self.side)]
-        return [article for article in sided if copy_key(article.topic) == title]
+        return [article for article in sided if article.title_key == self.title_key]
+
+    @cached_property
+    def title_key(self) -> str:
+        """What copies of its title share."""
+        return copy_key(self.topic)
 
 
 class _ReleasedExcerpt(BaseModel):

@@ -19,6 +19,12 @@ ALIKE = str.maketrans({"\u2800": " ", "\u2010": "-", "\u2011": "-"})
 NUMBER = re.compile(r"[+-]?\d{1,30}(?:[.,]\d{0,30}|(?:,\d{3}){2,9}(?:\.\d{0,30})?|,\d{3}\.\d{0,30})?")
 THOUSANDS = re.compile(r"[+-]?\d{1,3}(?:,\d{3})+(?:\.\d*)?")
 MINUS = str.maketrans("\u2212", "-")
+# a mark between two digits, and a hyphen or dash before a number
+PARTED = re.compile(r"[.,:;/\-\u2010-\u2015'](?<=\d.)(?=\d)")
+BELOW_ZERO = re.compile(r"[-\u2010-\u2015](?<![\w.,%)\]].)(?=\d)")
+# marks by which texts differ, and one that stands for an apostrophe, of which NFKC makes an accent
+MEANINGFUL = "#%&@"
+ACUTE = "\u00b4"
 TRUTHS = {"true": "1", "false": "0"}
 
 
@@ -69,12 +75,18 @@ def value_key(text: str) -> str:
 
 
 def copy_key(text: str) -> str:
-    """What copies of one text share, whatever became of its capitals, quotes, hyphens and blanks; of signs alone the signs."""
-    plain = normalize("NFKC", text).casefold()
-    if not any(map(str.isalnum, plain)):
-        return " ".join(plain.split())
-    # vowel signs and accents go with their letter
-    return "".join(sign for sign in plain if sign.isalnum() or category(sign).startswith("M"))
+    """What copies of one text share, whatever became of its capitals, quotes, hyphens, full stops and blanks.
+
+    Symbols stay ("C++", "< 5 %", an emoji), and that two digits are parted, or a number is below 0; of marks alone the marks.
+    """
+    plain = normalize("NFKC", text.replace(ACUTE, "'")).casefold()
+    plain = PARTED.sub("\u2044", BELOW_ZERO.sub("\u2212", plain))
+    key = plain
+    for sign in set(plain):
+        kind = category(sign)
+        if kind == "Sk" or kind[0] in "ZC" or (kind[0] == "P" and sign not in MEANINGFUL) or UNSEEN.match(sign):
+            key = key.replace(sign, "")
+    return key or " ".join(plain.split())
 
 
 def look_alike(names: Iterable[str], key: Callable[[str], str] = one_spelling) -> list[list[str]]:

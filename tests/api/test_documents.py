@@ -46,6 +46,13 @@ def test_a_part_of_the_documents_is_grouped_by_the_attribute_of_the_whole():
     assert [each.id for each in part] == ["s1", "s2"] and documents[1].id == "s1"
     # and so is a part of it read again
     assert part.attribute == evenhand.load_documents(part).attribute == "side"
+    # where it is not known of the whole, a part in which it could be guessed knows it no better
+    sets[2]["documents"].append({"id": "2/none", "text": "x"})
+    for number in range(3):
+        for sided in sets[number]["documents"]:
+            sided.get("attributes", {}).pop("language", None)
+    whole = evenhand.load_documents(sets)
+    assert (whole.attribute, whole[:1].attribute, whole[:1].attributes) == (None, None, ("side",))
 
 
 def test_rows_of_documents_are_read_back(rows):

@@ -112,8 +112,25 @@ COPIES = [
     ('"It is cheap", he said.', "\u201cIt is cheap,\u201d he said"),
     ("The ferry\u00ad is cheap", "The ferry is cheap"),
     ("caf\u00e9", "cafe\u0301"),
+    ("Biden's", "Biden\u00b4s"),
+    ("Great \u2764\ufe0f", "great \u2764!"),
+    ("From 2019-2020 on.", "From 2019\u20132020 on"),
+    ("At \u22121 degrees", "at -1 degrees"),
 ]
-OTHERS = [("+", "-"), ("The ferry is cheap", "The ferry is cheaper"), ("\u0926\u093f\u0928", "\u0926\u093e\u0928")]
+OTHERS = [
+    ("+", "-"),
+    ("The ferry is cheap", "The ferry is cheaper"),
+    ("\u0926\u093f\u0928", "\u0926\u093e\u0928"),
+    ("C", "C++"),
+    ("C", "C#"),
+    ("Great phone \U0001f44d", "Great phone \U0001f44e"),
+    ("Tax > 5 %", "Tax < 5 %"),
+    ("5 % more", "5 more"),
+    ("$3.50", "$350"),
+    ("1/2", "12"),
+    ("+1", "-1"),
+    ("At -1 degrees", "At 1 degrees"),
+]
 
 
 @pytest.mark.parametrize("of", ["title", "text"])
