@@ -6,6 +6,7 @@ Nothing is written in place: a file appears by renaming a temporary one. Work in
 import bz2
 import contextlib
 import gzip
+import hashlib
 import json
 import os
 import re
@@ -13,6 +14,7 @@ import stat
 import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
 from io import BytesIO, StringIO
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -22,6 +24,7 @@ from pydantic import BaseModel, ValidationError
 
 from .errors import DamagedFileError, DataError, FormatError, StorageError
 from .text import did_you_mean
+from .text.digests import digest
 from .text.formats import refusal
 from .text.json_text import NotJsonError, parse_json
 from .text.mistakes import explain, listed_lines
@@ -133,7 +136,7 @@ def iter_lines(path: Path) -> Iterator[tuple[int, str]]:
     Raises:
         StorageError: as of `read_text`.
     """
-    if may_be_endless(path):
+    if _may_be_endless(path):
         yield from numbered_lines(read_text(path))
         return
     try:
@@ -259,7 +262,7 @@ def read_bytes(path: Path, limit: int = MOST_BYTES) -> bytes:
         StorageError: the file is absent or unreadable, or has more than so many bytes.
         DamagedFileError: it is named .gz or .bz2 and damaged.
     """
-    data = raw_bytes(path, limit)
+    data = _bytes(path, limit)
     packed: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open}
     if path.suffix not in packed:
         return data
@@ -274,7 +277,43 @@ def read_bytes(path: Path, limit: int = MOST_BYTES) -> bytes:
     return content
 
 
-def may_be_endless(path: Path) -> bool:
+def file_digest(path: Path) -> str:
+    """First 16 hexadecimal digits of the SHA-256 of a file's bytes, or of a folder's files by name.
+
+    Raises:
+        StorageError: the file cannot be read.
+    """
+    if path.is_dir():
+        return digest({str(p.relative_to(path)): file_digest(p) for p in sorted(path.rglob("*")) if p.is_file()})
+    if _may_be_endless(path):
+        return hashlib.sha256(_bytes(path)).hexdigest()[:16]
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()[:16]
+    except OSError as error:
+        raise StorageError(f"{path}: cannot be read: {error.strerror}") from error
+
+
+def sha256_of(path: Path) -> str:
+    """SHA-256 of a file, 64 hexadecimal digits; read once in a process as long as size and time stay the same.
+
+    Raises:
+        StorageError: the file cannot be read.
+    """
+    try:
+        status = path.stat()
+        return _sha256(path, status.st_size, status.st_mtime_ns)
+    except OSError as error:
+        raise StorageError(f"{path}: cannot be read: {error.strerror}") from error
+
+
+@cache
+def _sha256(path: Path, size: int, mtime_ns: int) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _may_be_endless(path: Path) -> bool:
     """Whether it is a pipe or a device, of which nobody knows how much it gives."""
     try:
         mode = path.stat().st_mode
@@ -284,7 +323,7 @@ def may_be_endless(path: Path) -> bool:
     return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 
-def raw_bytes(path: Path, limit: int = MOST_BYTES) -> bytes:
+def _bytes(path: Path, limit: int = MOST_BYTES) -> bytes:
     """A file's content as it lies there; a pipe's and a device's up to a bound, since they may have no end."""
     try:
         status = path.stat()

@@ -23,7 +23,6 @@ from ..config.recipe_file import load_judges, load_recipe, recipe_of
 from ..corpora.summaries import read_texts, summaries_of
 from ..corpora.summary_columns import columns_of
 from ..corpora.summary_ids import SETS
-from ..digests import digest
 from ..errors import DataError, RecipeError
 from ..generate.backends import open_backend_of
 from ..generate.contract import check_output
@@ -41,6 +40,7 @@ from ..rerank.stage import best_summary, score_group
 from ..runfolder.phases import Phase, open_phase
 from ..runfolder.spending import spending
 from ..storage import local_path
+from ..text.digests import digest
 from .documents import described, load_documents
 from .results import Best, Candidates, Documents, Judgements, Pairs
 

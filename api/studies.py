@@ -11,7 +11,6 @@ from typing import Any
 from ..config import Recipe, SummaryColumnsSection
 from ..corpora.summaries import read_summaries, summaries_of
 from ..corpora.summary_columns import USUAL, columns_of
-from ..digests import digest, digest_of_all
 from ..errors import DataError, EvenhandError, RecipeError
 from ..evaluation.audit.contents import AuditNumber
 from ..evaluation.audit.input import AuditedSystem, AuditFiles, AuditInput, input_of
@@ -38,6 +37,7 @@ from ..runfolder.phases import BASE, BEST, RESOLVED, hold_run, open_phase
 from ..runfolder.processes import hold, refuse_held
 from ..runfolder.stages import Receipt
 from ..storage import read_jsonl
+from ..text.digests import digest, digest_of_all
 from ..text.mistakes import listed
 from .asked import AskedModel, asked_models, write_summaries
 from .documents import described, labelled, load_documents

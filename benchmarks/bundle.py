@@ -10,7 +10,7 @@ import sys
 import tarfile
 from pathlib import Path
 
-from ..digests import sha256_of
+from ..storage import sha256_of
 
 LEFT_OUT = frozenset(("checkpoints", "superseded", ".lock"))
 

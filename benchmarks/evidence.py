@@ -24,13 +24,12 @@ from time import perf_counter
 from ..config.command_line import SingleValues
 from ..corpora.bundled import DOCUMENTS
 from ..corpora.reader import read_document_sets
-from ..digests import sha256_of
 from ..errors import DataError, EvenhandError
 from ..evaluation.pages.write import write_page
 from ..plugins.polisum.importer import import_polisum
 from ..records import DocumentSet
 from ..runfolder.processes import last_lines, run_child, share_processor
-from ..storage import write_json, write_jsonl
+from ..storage import sha256_of, write_json, write_jsonl
 from . import bundle
 from .evidence_page import Done, Twice, page, read_done
 from .loop import fresh_cache

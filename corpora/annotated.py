@@ -12,10 +12,10 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field, NonNegativeInt, ValidationError, model_validator
 
-from ..digests import digest
 from ..records import Record, Text
 from ..storage import local_path, read_text
 from ..text import copy_key, fold
+from ..text.digests import digest
 from ..text.mistakes import explain
 from .entries import read_lines, read_list, refuse_entries
 
@@ -25,7 +25,7 @@ BUNDLED = Path(__file__).parent / "sample" / "annotated.jsonl"
 
 
 def topic_marks(passages: Sequence[str], topic: str) -> list[str]:
-    """What articles of one topic share one of: a passage, the whole source or the title, by letters and digits alone."""
+    """What articles of one topic share one of: a passage, the whole source or the title, as copies have them (`copy_key`)."""
     texts = [f"passage {copy_key(text)}" for text in (*passages, "\n".join(passages))]
     return texts + [f"title {copy_key(topic)}"] * bool(topic)
 

@@ -13,10 +13,10 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field, NonNegativeInt, model_validator
 
-from ..digests import digest
 from ..errors import DataError
 from ..records import Record, Text
 from ..storage import as_given, read_text
+from ..text.digests import digest
 from .annotated import AnnotatedArticle, article_marks, topic_marks
 from .bundled import CONTROLLED, file_of
 from .entries import placed, read_lines, read_list, refuse_entries
@@ -217,7 +217,7 @@ def _set(number: int, entry: _ReleasedSet, evidence: _Evidence | None) -> Contro
 def topics_of(articles: Sequence[AnnotatedArticle | ControlledSet]) -> list[str]:
     """For each article, the name of its topic, in the spelling of the first article that is of it.
 
-    Articles are of one topic where they have one title or a passage in common, by letters and digits alone, directly or by way
+    Articles are of one topic where they have one title or a passage or a copy of it in common, directly or by way
     of others. An article without a title that shares no passage is a topic of its own, named by its id.
     """
     marks = [topic_marks(article.passages, article.topic) for article in articles]

@@ -5,10 +5,10 @@ The texts are their writers'; evenhand has the names and hashes of the files alo
 
 from pathlib import Path
 
-from ..digests import sha256_of
 from ..errors import DataError
 from ..models.packages import LackReason, lack, pip_install
 from ..records import DocumentSet
+from ..storage import sha256_of
 from .importers import IMPORTERS, PackagedCorpus, working_importers
 
 

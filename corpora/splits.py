@@ -2,7 +2,7 @@
 
 A corpus either names its splits, or is split here by topic with a seed. Either way no document text stands on both sides:
 a summarizer that has seen the test's documents in training is not being tested. What counts as the same text is decided by
-content (its letters and digits, whatever became of quotes and hyphens), never by a title: titles repeat over different documents,
+content (whatever became of its quotes, hyphens and blanks), never by a title: titles repeat over different documents,
 and a repeated set may carry another id.
 
 A topic title that occurs on both sides is handled in two ways. A seeded split keeps sets of one title together. A split that
@@ -15,10 +15,10 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from ..config import CorpusSection, SplitSection
-from ..digests import digest
 from ..errors import DataError, RecipeError
 from ..records import DocumentSet
 from ..text import copy_key, fold
+from ..text.digests import digest
 from ..text.mistakes import listed
 from ..text.shown import shortened
 
@@ -77,7 +77,7 @@ def choose(sets: Sequence[DocumentSet], section: SplitSection) -> list[DocumentS
 
 
 def refuse_leakage(train: Sequence[DocumentSet], test: Sequence[DocumentSet]) -> None:
-    """Refuse a split in which a document text, by its letters and digits, stands on both sides.
+    """Refuse a split in which a document text or a copy of it (`copy_key`) stands on both sides.
 
     Raises:
         DataError: texts are shared; the sets that share them are listed.

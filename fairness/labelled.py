@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from ..digests import canonical_json
 from ..records import SEPARATOR
+from ..text.digests import canonical_json
 
 
 @dataclass(frozen=True)

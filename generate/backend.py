@@ -13,9 +13,9 @@ from typing import Any, Protocol, runtime_checkable
 
 from pydantic import Field
 
-from ..digests import digest
 from ..errors import EvenhandError, UnfitModelError
 from ..records import Message, Record, Sampling
+from ..text.digests import digest
 from ..text.thoughts import opens_thought
 from .chat import chat_text, defused, in_template
 

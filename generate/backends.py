@@ -11,7 +11,6 @@ from pathlib import Path
 from .. import models
 from ..config import BackendSection, ModelSection
 from ..config.model import BACKEND_TRAITS, BackendTraits
-from ..digests import digest
 from ..doors import Door, guarded, guarded_call, guarded_fields
 from ..errors import PluginError
 from ..fairness.content_tokens import VERSION
@@ -20,6 +19,7 @@ from ..runfolder.engine_pool import POOL
 from ..runfolder.engines import refuse_large
 from ..runfolder.phases import Phase
 from ..runfolder.timing import booked
+from ..text.digests import digest
 from .backend import Ask, Backend, Reply, Usage, reply_mistake
 from .methods import METHODS
 from .pooled_backend import PooledBackend

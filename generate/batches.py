@@ -9,9 +9,9 @@ from itertools import count, takewhile
 
 from pydantic import RootModel
 
-from ..digests import digest
 from ..records import Candidate, Failure, Turn
 from ..runfolder.journal import Journal, Merged
+from ..text.digests import digest
 from .backend import Used
 from .rounds import Round
 

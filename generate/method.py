@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 from ..config import Plan, Recipe
 from ..config.methods import MethodSection
-from ..digests import digest
 from ..records import Candidate, Message, SummaryRequest
 from ..runfolder.phases import Phase
+from ..text.digests import digest
 from .backend import Backend, Reply
 from .contract import check_output
 

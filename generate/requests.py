@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import overload
 
 from ..config import CorpusSection, TaskSection
-from ..digests import digest, digest_of_all
 from ..doors import command
 from ..errors import DataError, RecipeError
 from ..prompts import PromptTemplate, broken, flat, load_template, sections_of
 from ..records import Contract, Document, DocumentSet, Message, Perspective, SummaryRequest
 from ..text import did_you_mean, fold, repeated, some_of
+from ..text.digests import digest, digest_of_all
 from ..text.mistakes import listed
 from ..text.shown import shortened
 from .instructions import fairness_asked, fairness_signature, length_asked

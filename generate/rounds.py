@@ -8,8 +8,8 @@ the method comes to where it was, in no time, and goes on as if nothing had happ
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from ..digests import digest
 from ..errors import StorageError
+from ..text.digests import digest
 from .backend import Ask, Backend, Reply, Usage, Used
 
 

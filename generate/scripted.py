@@ -6,8 +6,8 @@ from functools import lru_cache
 from time import sleep
 from typing import Any
 
-from ..digests import digest
 from ..text import sentences
+from ..text.digests import digest
 from .backend import Ask, Prompt, Reply, Usage, read_prompts, tokens_digest, too_long
 
 Script = Callable[[Ask], str]

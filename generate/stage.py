@@ -21,7 +21,6 @@ from ..config import without_speed
 from ..config.generate import METHOD_SECTIONS, options_key
 from ..corpora import load_corpus, split_sets
 from ..corpora.splits import choose
-from ..digests import digest
 from ..errors import DataError, LeftOutError
 from ..records import REFUSAL, Candidate, Failure, LeftOut, SummaryRequest, Turn, is_none
 from ..runfolder.journal import Batches, Journal
@@ -32,6 +31,7 @@ from ..runfolder.spending import spending
 from ..runfolder.stages import Counts, Receipt, Stage
 from ..runfolder.strays import begin_shard, say_strays
 from ..storage import make_folder, whole_file, write_jsonl, write_record
+from ..text.digests import digest
 from .backend import ANOTHER_MODEL, READ_IN_PART, Backend, Usage
 from .backends import NO_MODEL, open_backend_of, signature_of
 from .batches import FinishedBatch, JournalContents, JournalLine, batch_name

@@ -18,7 +18,6 @@ from typing import Any
 
 from ..config import BackendSection, ModelSection
 from ..config.train import MOST_SERVED_RANK
-from ..digests import digest
 from ..errors import ModelError
 from ..extras import LEVELS, need, verbosity
 from ..models import adapter_digest, cache_folder, locate
@@ -27,6 +26,7 @@ from ..models.files import adapter_settings
 from ..models.switches import set_switches
 from ..models.wholeness import refuse_strange_numbers, strange_numbers, told
 from ..runfolder.timing import booked
+from ..text.digests import digest
 from .backend import Ask, Reply, Usage, failed, normalised, refuse_no_numbers
 from .causal_lm import check_causal_lm
 from .work import ReplyInProgress, read_asks

@@ -15,10 +15,10 @@ from dataclasses import replace
 from typing import Protocol, runtime_checkable
 
 from ..config.needs import Against, ModelJudgeSection
-from ..digests import canonical_json, digest
 from ..generate.backend import TOO_LONG, Ask, Backend, Reply, Usage
 from ..generate.backends import backend_signature
 from ..records import Message, Sampling
+from ..text.digests import canonical_json, digest
 from .judge import Judge, JudgeInput, Verdict
 from .shared import Lazy
 

@@ -11,12 +11,12 @@ from typing import TypeVar
 from tqdm import tqdm
 
 from ..config.needs import Against
-from ..digests import canonical_json
 from ..extras import no_bars
 from ..generate.backend import Usage, Used
 from ..records import Candidate, Judgement, Record, SummaryRequest
 from ..runfolder.gpus import visible_gpus
 from ..text import fold
+from ..text.digests import canonical_json
 from .asking import LanguageModelJudge, by_model, companies, score_together
 from .cache import Judged, VerdictCache
 from .documents import labelled_documents

@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..digests import canonical_json
 from ..models.cache import PATIENCE, KeptTable
+from ..text.digests import canonical_json
 from ..text.shown import shortened
 from .judge import Verdict
 

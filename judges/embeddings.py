@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from ..digests import canonical_json
 from ..models.cache import KeptTable
+from ..text.digests import canonical_json
 
 Vector = NDArray[np.float32]
 

@@ -9,11 +9,11 @@ Source: Li et al. 2025, section 3.2; docs/papers.md#li-coverage.
 from collections.abc import Sequence
 
 from ..config.fairness import EqualCoverageJudge
-from ..digests import canonical_json
 from ..fairness.groups.coverage import COVERAGE_RULES, NO_UNIT, ONE_VALUE
 from ..fairness.groups.evidence import SetCoverage, cover_sets
 from ..fairness.groups.masses import Unscored
 from ..fairness.labelled import LabelledSummary
+from ..text.digests import canonical_json
 from .documents import WholeSetJudge
 from .judge import Judge, Kind, Verdict, judge_signature
 from .measures import Entailer, entailer_readers, open_entailer

@@ -13,10 +13,10 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
-from ..digests import canonical_json
 from ..errors import JudgeError
 from ..generate.backend import TOO_LONG, Ask, Reply
 from ..records import Message
+from ..text.digests import canonical_json
 from .asking import Rounds
 from .judge import JudgeInput, Verdict
 

@@ -15,11 +15,11 @@ from pydantic import ValidationError
 
 from ..config.python_code import IN_MEMORY, PythonJudge
 from ..config.section import Check
-from ..digests import canonical_json
 from ..errors import RecipeError
 from ..records import Document, DocumentSet, Message, SummaryRequest
 from ..runfolder.own_functions import Answer, CallForm, Refused, about, answers, calling
 from ..runfolder.python_code import CodeProcess
+from ..text.digests import canonical_json
 from ..text.mistakes import explain
 from ..text.shown import shortened
 from .judge import Judge, JudgeInput, Kind, ScoringJudge, Verdict, judge_signature, number_verdict

@@ -21,7 +21,6 @@ from typing import Any
 from ..config import BackendSection, ModelSection, without_speed
 from ..config.judges import SCALES, RubricJudge
 from ..config.section import Check
-from ..digests import canonical_json, digest
 from ..errors import ModelError, RecipeError
 from ..generate.answers import reading, written_choice
 from ..generate.backend import Ask, Backend, Reply
@@ -29,6 +28,7 @@ from ..generate.backends import open_backend
 from ..prompts import VERSION as FENCE
 from ..prompts import PromptTemplate, load_template
 from ..records import Message, Sampling
+from ..text.digests import canonical_json, digest
 from .asking import CUT_OFF, UNREADABLE, LanguageModelJudge, Rounds, refused, samplings, until_read
 from .judge import JudgeInput, Kind, PromptNeeds, Verdict, judge_signature
 from .overflow import CUT_WORDS, flags_of, within_length

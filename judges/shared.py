@@ -4,8 +4,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Generic, Protocol, TypeVar, cast
 
-from ..digests import canonical_json
 from ..runfolder.timing import booked
+from ..text.digests import canonical_json
 
 
 class Closable(Protocol):

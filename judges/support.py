@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..config.needs import Against
-from ..digests import canonical_json
 from ..resampling import Scale
 from ..runfolder.timing import booked
+from ..text.digests import canonical_json
 from .aligner import Aligner, Alignment, Pairing
 from .judge import JudgeInput, ScoringJudge, Verdict
 from .overflow import CUT_PAIRS

@@ -13,11 +13,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from statistics import fmean
 
-from ..digests import canonical_json
 from ..generate.answers import written_choice
 from ..generate.backend import Reply
 from ..prompts import PromptTemplate
 from ..records import Sampling
+from ..text.digests import canonical_json
 from ..text.thoughts import without_thoughts
 from .asking import CUT_OFF, UNREADABLE, refused
 from .judge import Verdict

@@ -10,11 +10,11 @@ Source: Zhang et al. 2024, sections 3.2 and 3.3, eqs. 1 and 2; docs/papers.md#zh
 from collections.abc import Sequence
 
 from ..config.fairness import ValueSharesJudge
-from ..digests import canonical_json
 from ..fairness.groups.coverage import ONE_VALUE
 from ..fairness.groups.masses import NO_SOURCE_MASS, Masses, Unscored
 from ..fairness.groups.shares import Shares, compare, under_represented, unfair, unfair_error_rate
 from ..fairness.labelled import LabelledSummary
+from ..text.digests import canonical_json
 from .documents import WholeSetJudge
 from .judge import Judge, Kind, Verdict, judge_signature
 from .measures import Matcher, matcher_checks, matcher_readers, open_matcher

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ..digests import sha256_of
 from ..errors import EvenhandError, StorageError, UnfitModelError
+from ..storage import sha256_of
 from ..text.amounts import disk_size
 from .cache import made_alone, models_folder, refuse_full_disk, told_faults
 from .embedded import EmbeddedModel, absent_parts

@@ -7,9 +7,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ..digests import digest, sha256_of
 from ..errors import EvenhandError, UnfitModelError
-from ..storage import local_path, write_json
+from ..storage import local_path, sha256_of, write_json
+from ..text.digests import digest
 from ..text.shown import shortened
 from .embedded import EMBEDDED
 from .files import ADAPTER_SETTINGS, CONFIG, read_settings

@@ -9,9 +9,8 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from ..digests import sha256_of
 from ..errors import StorageError
-from ..storage import read_text, write_text
+from ..storage import read_text, sha256_of, write_text
 
 
 class Fingerprint(BaseModel):

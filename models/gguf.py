@@ -10,9 +10,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from ..digests import sha256_of
 from ..errors import StorageError, UnfitModelError
 from ..extras import need
+from ..storage import sha256_of
 from .cache import made_alone, models_folder, refuse_full_disk, whole_folder
 from .files import damage
 from .fingerprints import damage_of, fingerprint_file, read_fingerprints, write_fingerprints

@@ -7,9 +7,9 @@ import time
 from importlib.util import find_spec
 from pathlib import Path
 
-from ..digests import sha256_of
 from ..errors import StorageError, UnfitModelError
 from ..extras import need
+from ..storage import sha256_of
 from .cache import whole_folder
 from .embedded import EmbeddedModel
 from .files import CONFIG

@@ -17,9 +17,9 @@ from typing import IO, Any
 
 from tqdm import tqdm
 
-from ..digests import sha256_of
 from ..errors import UnfitModelError
 from ..extras import no_bars
+from ..storage import sha256_of
 from .cache import remove, whole_folder
 from .embedded import EmbeddedModel
 from .packages import is_as_installed, pip_install

@@ -19,8 +19,8 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
 
-from ..digests import sha256_of
 from ..errors import DamagedFileError, DataError
+from ..storage import sha256_of
 from .cache import cache_folder, made_alone, refuse_full_disk, told_faults, whole_folder
 
 log = logging.getLogger(__name__)

@@ -8,10 +8,10 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from ..digests import digest, sha256_of
 from ..errors import ModelError, UnfitModelError
 from ..extras import need
-from ..storage import local_path
+from ..storage import local_path, sha256_of
+from ..text.digests import digest
 from .assemble import assembled, at_hand, refuse_unavailable
 from .embedded import EMBEDDED, EMBEDDED_MODELS, EmbeddedModel, absent_parts, embedded_model
 from .files import ADAPTER_SETTINGS, damage, read_settings, refuse_damaged

@@ -10,12 +10,12 @@ import sys
 from pathlib import Path
 
 from ..config import Recipe
-from ..digests import digest, file_digest
 from ..errors import StorageError
 from ..extras import installed_versions
 from ..models import cache_folder, file_at_hand
 from ..runfolder.stages import RECORDED
-from ..storage import write_text
+from ..storage import file_digest, write_text
+from ..text.digests import digest
 from ..train.rehearse import ANSWER
 
 log = logging.getLogger(__name__)

@@ -18,9 +18,9 @@ from threading import Lock, Thread
 from typing import Any
 from uuid import uuid4
 
-from ..digests import canonical_json
 from ..errors import EvenhandError, RecipeError
 from ..storage import make_folder
+from ..text.digests import canonical_json
 from .gpus import VISIBLE
 from .own_files import open_own
 from .processes import environment

@@ -22,9 +22,9 @@ from typing import Literal
 
 from ..config import Plan, Recipe, SplitSection
 from ..config.recipe_file import differing_keys, dump_recipe, load_recipe
-from ..digests import digest
 from ..errors import RecipeError, StorageError
 from ..records import Candidate
+from ..text.digests import digest
 from .dates import dated_run
 from .processes import hold, refuse_held
 from .shards import SHARDS, WHOLE, Shard, shard_folder

@@ -17,11 +17,11 @@ from typing import Any, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
-from ..digests import digest, file_digest
 from ..errors import DamagedFileError, DataError, StorageError
 from ..extras import installed_versions
 from ..records import LeftOut
-from ..storage import make_folder, parse_line, read_text, write_json
+from ..storage import file_digest, make_folder, parse_line, read_text, write_json
+from ..text.digests import digest
 from ..text.mistakes import explained, listed
 from ..text.shown import shortened
 from .journal import Journal

@@ -10,10 +10,10 @@ from pathlib import Path
 
 from ..config.model import ONLY_WAYS
 from ..config.recipe_file import dump_recipe
-from ..digests import digest
 from ..errors import RecipeError
 from ..storage import read_text, write_text
 from ..text import some_of
+from ..text.digests import digest
 from .phases import RESOLVED, Phase, changed_keys
 from .processes import holder_of
 from .shards import Shard, shard_folder

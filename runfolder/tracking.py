@@ -24,10 +24,10 @@ from ..config import Recipe
 from ..config.recipe import WandbSection
 from ..config.train import trackers
 from ..config.trainer_keys import TRACKERS
-from ..digests import digest
 from ..errors import MissingExtra, RecipeError
 from ..extras import missing_extra, need
 from ..storage import read_text, write_text
+from ..text.digests import digest
 from ..text.mistakes import listed
 from .phases import Phase
 from .stages import Receipt

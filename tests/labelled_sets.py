@@ -1,8 +1,8 @@
 """Labelled documents for tests: written as (value, text) pairs."""
 
-from evenhand.digests import canonical_json
 from evenhand.fairness.labelled import LabelledDocuments, LabelledSource, LabelledSummary
 from evenhand.judges.judge import JudgeInput
+from evenhand.text.digests import canonical_json
 
 # each side has its own things to say
 FERRY = (

@@ -16,8 +16,8 @@ from typing import Any
 from misbehaving import CHANGES, SENDINGS, Misbehaving
 
 from evenhand.config import BackendSection, ModelSection
-from evenhand.digests import digest
 from evenhand.generate.backends import open_backend
+from evenhand.text.digests import digest
 
 # what becomes of the nth request: None for an answer, or a way to misbehave, as `misbehaving` names them; status, error and
 # headers; or the content of its choices, one by one

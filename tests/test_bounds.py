@@ -12,9 +12,8 @@ from evenhand.config import CorpusSection
 from evenhand.config.layers import MOST_LAYERS, read_layers
 from evenhand.config.plain_yaml import MOST_CHARACTERS, read_yaml
 from evenhand.corpora import load_corpus
-from evenhand.digests import file_digest
 from evenhand.errors import DataError, RecipeError, StorageError
-from evenhand.storage import iter_lines, read_text
+from evenhand.storage import file_digest, iter_lines, read_text
 
 
 def endless(path, kind):

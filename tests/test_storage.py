@@ -18,6 +18,7 @@ from evenhand.errors import DataError, StorageError
 from evenhand.records import Document, DocumentSet
 from evenhand.storage import (
     as_given,
+    file_digest,
     iter_jsonl,
     iter_lines,
     local_path,
@@ -329,3 +330,21 @@ def test_a_file_that_begins_with_a_tilde_is_itself(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("~nobody-of-that-name").write_text("")
     assert local_path("~nobody-of-that-name").read_text() == ""
+
+
+def test_a_file_digest_follows_the_bytes_and_a_folder_digest_the_names_too(tmp_path):
+    (tmp_path / "one" / "sub").mkdir(parents=True)
+    (tmp_path / "one" / "a").write_bytes(b"a")
+    (tmp_path / "one" / "sub" / "b").write_bytes(b"b")
+    # printf a | sha256sum
+    assert file_digest(tmp_path / "one" / "a") == "ca978112ca1bbdca"
+    before = file_digest(tmp_path / "one")
+    (tmp_path / "one").rename(tmp_path / "two")
+    assert file_digest(tmp_path / "two") == before
+    (tmp_path / "two" / "sub" / "b").rename(tmp_path / "two" / "sub" / "c")
+    assert file_digest(tmp_path / "two") != before
+
+
+def test_the_digest_of_an_absent_file_is_a_storage_error(tmp_path):
+    with pytest.raises(StorageError, match=r"absent: cannot be read: No such file"):
+        file_digest(tmp_path / "absent")

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..digests import file_digest
 from ..errors import ModelError
 from ..extras import need
 from ..models.files import ADAPTER_WEIGHTS
 from ..runfolder.progress import Progress
+from ..storage import file_digest
 from .fairpo import FairPO, fairness_callback
 from .policy import fill_adapter
 

@@ -20,11 +20,11 @@ from pathlib import Path
 
 from pydantic import ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from ..digests import digest
 from ..errors import DataError
 from ..records import PreferencePair, Record
 from ..storage import iter_lines, parse_given_line
 from ..text import some_of
+from ..text.digests import digest
 from ..text.json_text import NotJsonError, parse_json
 from ..text.mistakes import explain
 from ..text.shown import shortened

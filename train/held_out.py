@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from ..config import Recipe
-from ..digests import digest
 from ..errors import DataError
+from ..text.digests import digest
 from ..text.shown import shortened
 from .examples import TokenPair, TrainingPairs, build_examples, read_rows
 from .options import trainer_options

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from ..config import Recipe
-from ..digests import canonical_json
 from ..extras import installed_versions
 from ..models import signature
 from ..models.cache import KeptTable
 from ..runfolder.phases import Phase
 from ..runfolder.progress import Progress
+from ..text.digests import canonical_json
 from ..text.shown import shortened
 from .groups import packed_length
 from .options import trainer_options

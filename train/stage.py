@@ -4,13 +4,13 @@ from collections import Counter
 from pathlib import Path
 
 from ..config import Recipe
-from ..digests import digest, file_digest
 from ..errors import DataError, RecipeError
 from ..models import signature
 from ..models.files import ADAPTER_SETTINGS
 from ..runfolder.phases import ADAPTER, LEDGER, PAIRS, TRAINING, Phase
 from ..runfolder.stages import Stage, left_by
-from ..storage import iter_lines, read_json
+from ..storage import file_digest, iter_lines, read_json
+from ..text.digests import digest
 from .options import PUBLISHING, is_auto, trainer_options
 
 # what of the section 'train' the adapter depends on

@@ -17,9 +17,8 @@ from typing import Any
 from ...config import Recipe
 from ...config.plain_yaml import dump_yaml, read_yaml
 from ...config.recipe_file import dump_recipe
-from ...digests import file_digest
 from ...runfolder.phases import ADAPTER, CHECKPOINTS, RESOLVED, TRAINING, Phase, round_name
-from ...storage import read_json, write_jsonl, write_text
+from ...storage import file_digest, read_json, write_jsonl, write_text
 from ...train.launch import SHIPPED, refuse_stale_locks
 from ...train.trial import made_up, write_toy
 from .fsdp2_on_cpu import KILLED

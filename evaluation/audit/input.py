@@ -13,11 +13,12 @@ from ...corpora.reader import read_any
 from ...corpora.summaries import read_summaries
 from ...corpora.summary_columns import USUAL
 from ...corpora.values import groups_in
-from ...digests import digest, file_digest
 from ...errors import DataError, EvenhandError
 from ...fairness.labelled import LabelledSource, LabelledSummary
 from ...records import DocumentSet
+from ...storage import file_digest
 from ...text import did_you_mean, in_order, repeated
+from ...text.digests import digest
 from ...text.mistakes import listed
 from ..pages.value_names import read_labels, value_name
 from .oracle import oracle_summaries

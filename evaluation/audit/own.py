@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from ...digests import file_digest
 from ...doors import blamed
 from ...errors import PluginError
 from ...fairness.groups.coverage import over
 from ...fairness.groups.masses import EMPTY_SUMMARY, Unscored
 from ...fairness.labelled import LabelledSummary
+from ...storage import file_digest
 from .family import FamilyKind, FamilyPage, Opening, Wording
 from .figures import Figures, Floats, reasons
 from .kinds import Measure, NumberKind, Quantity, TakenApart

@@ -20,10 +20,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal
 
-from ...digests import digest
 from ...errors import DataError
 from ...extras import need
 from ...models.nltk_data import COMMAND, nltk_folder
+from ...text.digests import digest
 from ...text.forms import VERSION, normal_form
 
 SETTING = "EVENHAND_NLTK"

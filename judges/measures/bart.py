@@ -10,9 +10,9 @@ from functools import partial
 from typing import Any, cast
 
 from ...config.fairness import MatcherSection
-from ...digests import canonical_json
 from ...extras import need
 from ...fairness.groups.masses import bart_scores
+from ...text.digests import canonical_json
 from ..aligner import Holder, in_batches, most_tokens
 from ..checkpoint import open_checkpoint
 from ..shared import Lazy, SharedModels

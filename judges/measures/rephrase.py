@@ -11,13 +11,13 @@ import re
 from collections.abc import Sequence
 
 from ...config.fairness import EntailerSection, SplitterSection
-from ...digests import digest
 from ...fairness.groups.masses import Unscored
 from ...fairness.groups.units import Domain, parse_units
 from ...generate.backend import Ask, Backend, Reply
 from ...generate.backends import backend_signature
 from ...prompts import PromptTemplate, load_template
 from ...records import Message, Sampling
+from ...text.digests import digest
 from ...text.thoughts import without_thoughts
 from ..asking import CUT_OFF, UNREADABLE, refused, samplings
 from ..rubric import PROMPTS, engine_part, lazy_backend

@@ -8,12 +8,12 @@ from typing import Any
 from ...api.documents import load_documents
 from ...api.steps import STAND_IN, candidate_of, changed, opened_judges
 from ...config import CorpusSection
-from ...digests import canonical_json, digest
 from ...errors import DataError, RecipeError
 from ...generate.requests import build_requests
 from ...judges.batch import judge_held
 from ...judges.cache import VerdictCache
 from ...records import Candidate, DocumentSet, Judgement, SummaryRequest
+from ...text.digests import canonical_json, digest
 
 # what documents without attributes are grouped by
 UNGROUPED = {"group": "all"}

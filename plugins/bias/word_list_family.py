@@ -15,7 +15,6 @@ from pydantic import Field
 
 from ...config.fairness import LISTED
 from ...config.section import Section
-from ...digests import digest
 from ...evaluation.audit.family import CommandOption, FamilyKind, FamilyPage, GroupTable, Opening, Wording
 from ...evaluation.audit.figures import Figures, Floats, Measured, in_order, most, quantities_of, reasons
 from ...evaluation.audit.kinds import NumberKind, Side, SummaryUnit, TakenApart
@@ -24,6 +23,7 @@ from ...fairness.groups.masses import EMPTY_SUMMARY, Unscored
 from ...fairness.labelled import LabelledSummary
 from ...resampling import NOISE
 from ...text import sentences as split_sentences
+from ...text.digests import digest
 from .demographic.counts import shares
 from .demographic.word_lists import GENDER_WORDS, ListedAsCommon, WordLists, word_list_scores
 

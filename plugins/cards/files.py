@@ -8,7 +8,6 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 
 from ...config.plain_yaml import read_yaml
-from ...digests import digest, file_digest, sha256_of
 from ...errors import DataError, StorageError
 from ...evaluation.report.checkpoint.provenance import MANIFEST, REPORT, versions
 from ...runfolder.dates import DATE, run_date
@@ -17,6 +16,8 @@ from ...runfolder.processes import LOCK
 from ...runfolder.shards import SHARDS
 from ...runfolder.spending import COSTS, PROMISED
 from ...runfolder.stages import Receipt, read_receipt
+from ...storage import file_digest, sha256_of
+from ...text.digests import digest
 from ...text.mistakes import listed
 
 # folder of the cards in a run

@@ -4,13 +4,13 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from ...digests import file_digest
 from ...evaluation.pages.blocks import Block, Facts, Heading, Prose
 from ...evaluation.pages.cells import Column, Text
 from ...evaluation.pages.markdown import fragment, plain
 from ...evaluation.pages.tables import count, row, table
 from ...evaluation.pages.words import MOST_NAMED, NOTHING_LEFT_OUT, counted, joined
 from ...records import DocumentSet
+from ...storage import file_digest
 from .approval import LEAST_VOTERS
 from .votes import Consultation, StatementVote
 

@@ -11,7 +11,6 @@ from pathlib import Path
 import numpy as np
 
 from ...config.section import Section
-from ...digests import file_digest
 from ...errors import DataError
 from ...evaluation.audit.family import CommandOption, FamilyKind, FamilyPage, GroupTable, Opening
 from ...evaluation.audit.figures import Figures, Floats, Measured, in_order, most, quantities_of, reasons
@@ -22,6 +21,7 @@ from ...fairness.groups.masses import Unscored
 from ...fairness.labelled import LabelledSummary
 from ...judges.measures.measure import Entailer
 from ...resampling import Bootstrap
+from ...storage import file_digest
 from ...text.shown import counted_as
 from .approval import LEAST_VOTERS, approval
 from .points import points_of

@@ -14,7 +14,6 @@ from typing import ClassVar, Literal
 from ...config.fairness import EntailerSection, FairnessJudgeSection
 from ...config.section import Check
 from ...corpora.reader import read_any
-from ...digests import canonical_json, digest, file_digest
 from ...fairness.groups.masses import Unscored
 from ...fairness.labelled import LabelledSource, LabelledSummary
 from ...judges.documents import WholeSetJudge
@@ -22,7 +21,8 @@ from ...judges.judge import Judge, Kind, Verdict, judge_signature
 from ...judges.measures import Entailer, entailer_readers, open_entailer
 from ...judges.shared import SharedModels
 from ...records import Document
-from ...storage import local_path
+from ...storage import file_digest, local_path
+from ...text.digests import canonical_json, digest
 from .said import Approved, Voters, Votes, approved, votes_of
 
 

@@ -21,7 +21,6 @@ from ... import models
 from ...config.recipe_file import dump_recipe
 from ...corpora.annotated import SAMPLE, AnnotatedArticle, read_annotated
 from ...corpora.controlled import ControlledSet
-from ...digests import digest, file_digest
 from ...errors import LeftOutError
 from ...extras import installed_versions
 from ...generate.backend import Backend
@@ -33,7 +32,8 @@ from ...runfolder.processes import hold
 from ...runfolder.spending import spending
 from ...runfolder.stages import RECORDED, Counts, Receipt, Stage
 from ...runfolder.timing import booked
-from ...storage import as_given, write_json, write_jsonl, write_text
+from ...storage import as_given, file_digest, write_json, write_jsonl, write_text
+from ...text.digests import digest
 from . import points as steps
 from .points import ADVERSARIAL, KEY_POINTS, SUMMARIES, ArticlePoints
 from .recipe import ControlledRecipe

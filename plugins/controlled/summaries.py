@@ -6,9 +6,9 @@ import numpy as np
 
 from ...corpora.annotated import AnnotatedArticle
 from ...corpora.controlled import ControlledSet, ControlledSummary
-from ...digests import digest
 from ...records import Record, Text
 from ...text import fold
+from ...text.digests import digest
 from .plan import plan_summaries
 from .points import SUMMARIES, ArticlePoints, make_task
 from .recipe import ControlledRecipe

@@ -7,7 +7,6 @@ step go to the engine in fixed batches, and a finished batch is one line of the 
 from collections.abc import Callable, Sequence
 
 from ...config import without_speed
-from ...digests import digest
 from ...generate.backend import Ask, Backend, Reply
 from ...generate.backends import backend_signature
 from ...generate.contract import UNCOUNTED, check_output
@@ -18,6 +17,7 @@ from ...runfolder.journal import Batches, Journal
 from ...runfolder.stages import Counts, Receipt, Stage
 from ...storage import read_jsonl, write_jsonl
 from ...text import words
+from ...text.digests import digest
 from .recipe import ControlledRecipe
 
 # what the contract check cleans away and what does no harm

@@ -15,7 +15,6 @@ from pathlib import Path
 from statistics import fmean
 
 from ...config.judges import RubricJudge
-from ...digests import canonical_json
 from ...generate.backend import Backend
 from ...judges.asking import LanguageModelJudge, Rounds, in_step
 from ...judges.encoder import lazy_encoder
@@ -35,6 +34,7 @@ from ...judges.splitters import sentence_signature
 from ...judges.support import NO_NUMBER
 from ...models import signature
 from ...prompts import PromptTemplate, load_template
+from ...text.digests import canonical_json
 from .extracting import Extract, Extractor, Lead, Supporting, WordOverlap, extract
 from .sections import ExtractJudge
 

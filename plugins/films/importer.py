@@ -14,11 +14,11 @@ from ...corpora.entries import BuiltSets
 from ...corpora.importers import Importer, PackagedCorpus
 from ...corpora.splits import joined
 from ...corpora.table_files import rows_of_form
-from ...digests import digest
 from ...errors import DataError
 from ...models.packages import Part
 from ...records import Document, DocumentSet
 from ...text import fold
+from ...text.digests import digest
 from ...text.mistakes import listed_lines
 from ...text.shown import shortened
 

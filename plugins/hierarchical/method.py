@@ -12,7 +12,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ...config import Recipe
-from ...digests import digest
 from ...generate.backend import Reply
 from ...generate.method import Job, Method, MethodStep, text_of
 from ...generate.reply_text import summary_of
@@ -21,6 +20,7 @@ from ...generate.threads import Call, Thread, ask_round, candidates, going, open
 from ...prompts import fence, load_template
 from ...records import Document, Message, SummaryRequest
 from ...text import fold
+from ...text.digests import digest
 from .sections import HierarchicalSection
 
 STEPS = Path(__file__).parent / "prompts"

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
 from ...config.section import Check
-from ...digests import canonical_json, file_digest
 from ...errors import UnfitModelError
 from ...judges import JUDGES, open_judge
 from ...judges.claims import VERSION as CLAIM_RULES
@@ -17,8 +16,9 @@ from ...judges.claims import claims
 from ...judges.judge import Judge, JudgeInput, Kind, ModelReader, ScoringJudge, Verdict, judge_signature
 from ...judges.shared import SharedModels
 from ...models.dates import undated
-from ...storage import local_path
+from ...storage import file_digest, local_path
 from ...text import sentences
+from ...text.digests import canonical_json
 from .combination import COUNTED, Combination, CombinedJudge, inside
 
 

@@ -14,7 +14,6 @@ from ...config.judges import RougeJudge, RuleJudge
 from ...config.needs import Against
 from ...corpora.bundled import CONTROLLED, file_of
 from ...corpora.controlled import ControlledSet, read_controlled
-from ...digests import file_digest
 from ...errors import RecipeError
 from ...extras import missing_extra
 from ...judges.batch import COMPARING, Spent, judge_together
@@ -23,6 +22,7 @@ from ...judges.judge import Judge, JudgeInput
 from ...judges.python_code import source_text
 from ...records import Judgement
 from ...resampling import Floats
+from ...storage import file_digest
 from .ratings.rated import RatedSummaries
 
 # of articles that a judge was trained on

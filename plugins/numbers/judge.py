@@ -10,9 +10,9 @@ from typing import ClassVar, Literal
 import regex
 
 from ...config.needs import JudgeSection
-from ...digests import canonical_json
 from ...judges.judge import Judge, JudgeInput, Kind, ScoringJudge, Verdict, judge_signature
 from ...judges.shared import SharedModels
+from ...text.digests import canonical_json
 from ...text.forms import normal_form
 
 WORDS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...digests import canonical_json
 from ...fairness.groups.entailment import document_entailment
 from ...fairness.groups.masses import Unscored
 from ...judges.documents import summary_of
@@ -19,6 +18,7 @@ from ...judges.judge import Judge, JudgeInput, Kind, ScoringJudge, Verdict, judg
 from ...judges.measures import Entailer, UnitEvidence, entailer_readers, open_entailer
 from ...judges.overflow import CUT_PAIRS
 from ...judges.shared import SharedModels
+from ...text.digests import canonical_json
 from .sections import ContrastJudge
 
 ALL_SIDES = "the request asks for all sides"

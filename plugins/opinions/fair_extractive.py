@@ -8,12 +8,12 @@ Source: Dash et al. 2019; docs/papers.md#dash. Shandilya et al. 2020, section IV
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from ...digests import digest
 from ...errors import DataError
 from ...fairness.groups.quotas import group_quotas, units_of
 from ...generate.backend import Reply
 from ...generate.method import Job, Method
 from ...records import SummaryRequest
+from ...text.digests import digest
 from .measures.objective import ObjectivePlan
 from .measures.selection import (
     Selection,

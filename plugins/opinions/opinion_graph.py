@@ -9,12 +9,12 @@ sentences elsewhere. Source: Shandilya et al. 2020, section VII; docs/papers.md#
 
 from collections.abc import Sequence
 
-from ...digests import canonical_json
 from ...extras import installed_versions, need
 from ...judges.judge import Judge, JudgeInput, Kind, ScoringJudge, Verdict, judge_signature
 from ...judges.shared import SharedModels
 from ...judges.splitters import sentence_signature
 from ...text import sentences
+from ...text.digests import canonical_json
 from .measures.interaction import GraphPlan, OpinionBias, OpinionGraph, opinion_graph
 from .measures.summary_units import summary_units
 from .sections import OpinionGraphJudge

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from ...digests import canonical_json, digest
 from ...generate.answers import written_choice
 from ...generate.backend import Ask, Backend, Reply
 from ...judges.asking import UNREADABLE, LanguageModelJudge, Rounds, refused
@@ -23,6 +22,7 @@ from ...judges.rubric import ONE_GRADE, engine_part, lazy_backend
 from ...judges.shared import Lazy, SharedModels
 from ...prompts import PromptTemplate, load_template
 from ...records import Message
+from ...text.digests import canonical_json, digest
 from .pairs import PRIOR, PairedVerdicts, rival_pairs, scored
 from .section import PairwiseJudge
 

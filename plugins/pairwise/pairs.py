@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...digests import canonical_json
 from ...judges.asking import UNREADABLE
 from ...judges.bradley_terry import strengths
 from ...judges.judge import Verdict
 from ...judges.overflow import CUT_PAIRS, was_cut
+from ...text.digests import canonical_json
 
 # virtual wins in every pair, as reports have them, also in those that never met: with eight rivals of 64 candidates the order was
 # nearer to the true one than without (rho .85 and .79, simulated), of 16 as near

@@ -24,10 +24,10 @@ from pydantic import BaseModel
 from ...corpora.annotated import AnnotatedArticle
 from ...corpora.entries import read_list, refuse_entries
 from ...corpora.importers import Importer
-from ...digests import digest
 from ...errors import DataError
 from ...records import RELEASED_PROMPTS, Document, DocumentSet, Text
 from ...text import fold
+from ...text.digests import digest
 
 # a line that holds nothing but a side's label
 LABEL = re.compile(r"^[ \t]*(Left|Right):[ \t\r]*$", re.MULTILINE)

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ...digests import canonical_json
 from ...extras import need
 from ...judges.aligner import Holder
 from ...judges.aligner import most_tokens as longest_input
@@ -28,6 +27,7 @@ from ...judges.support import NO_NUMBER
 from ...judges.tokens import ids_as_text, own_tokens
 from ...models import signature
 from ...runfolder.timing import booked
+from ...text.digests import canonical_json
 from ...text.forms import normal_form
 from .sections import BertScoreJudge
 

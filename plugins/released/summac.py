@@ -24,7 +24,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...config.section import Check
-from ...digests import file_digest
 from ...errors import DataError, JudgeError
 from ...extras import need
 from ...judges.aligner import Pairing
@@ -35,6 +34,7 @@ from ...judges.shared import SharedModels
 from ...judges.splitters import open_splitter, splitter_checks
 from ...judges.support import SupportJudge, SupportReading, aggregate
 from ...models import signature
+from ...storage import file_digest
 from .sections import SummacJudge
 
 Array = NDArray[np.float64]

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol
 
-from ...digests import canonical_json
 from ...errors import JudgeError
 from ...extras import need
 from ...judges.aligner import Aligner, Alignment, Holder, Pairing, alignment_of, in_batches, warn_of_cuts
 from ...judges.checkpoint import open_checkpoint
 from ...judges.shared import Lazy, SharedModels
 from ...judges.tokens import as_text, special_tokens
+from ...text.digests import canonical_json
 from ...text.forms import normal_form
 from .sections import MiniCheckJudge, UniEvalJudge
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 from urllib.parse import quote
 
-from ...digests import digest
 from ...errors import DataError
 from ...records import Judgement, ScoredCandidate
 from ...runfolder.phases import Phase
+from ...text.digests import digest
 from .guard import Guard
 from .sides import worst_side
 from .work import NoSummaryError, RankedResponse

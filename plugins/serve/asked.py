@@ -7,11 +7,11 @@ from pydantic import Field
 
 from ...api.documents import load_documents
 from ...config import Recipe
-from ...digests import digest
 from ...errors import DataError
 from ...generate.requests import build_requests
 from ...records import Document, DocumentSet, Record, SummaryRequest, Text
 from ...text.chat_marks import without_end_marks
+from ...text.digests import digest
 from ...text.json_text import NotJsonError, parse_json
 from ...text.mistakes import explained
 from .decoded import answer_in

@@ -19,7 +19,6 @@ from typing import Any
 
 from ...api.steps import candidate_of
 from ...config import JudgeOptions, Recipe
-from ...digests import digest
 from ...errors import DataError, EvenhandError, RecipeError
 from ...generate.backend import Backend
 from ...generate.backends import NoBackend, open_backend_of, signature_of
@@ -35,6 +34,7 @@ from ...records import Candidate, CandidateGroup, Failure, Judgement, ScoredCand
 from ...rerank.pairs import best_of
 from ...rerank.stage import score_group
 from ...runfolder.phases import Phase
+from ...text.digests import digest
 from .asked import DocumentsRequest, ScoredSummary, described, read, request_of
 from .guard import DRAWN, DRAWN_AGAIN, EXTRACTED, Guard, can_draw_again, extractions, later_draws
 from .metrics import Metrics

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 from urllib.parse import quote
 
-from ...digests import digest
+from ...text.digests import digest
 from .client import get, within
 from .faults import BrokenAnswerError, RejectedError
 from .keys import ServerKeys

@@ -19,11 +19,11 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import Field, NonNegativeInt, TypeAdapter, ValidationError, model_validator
 
-from ...digests import canonical_json, digest
 from ...generate.backend import Ask, NotCachedError, Reply, Usage
 from ...models.cache import KeptTable
 from ...records import Record
 from ...runfolder.processes import Process, this_process
+from ...text.digests import canonical_json, digest
 
 T = TypeVar("T")
 ANSWERS = KeptTable(

@@ -5,9 +5,9 @@ from pathlib import Path
 from ... import models
 from ...config import BackendSection, ModelSection, without_speed
 from ...config.model import BackendTraits
-from ...digests import digest
 from ...generate.backend import Backend
 from ...generate.backends import BackendKind, prompt_parts
+from ...text.digests import digest
 from .kept import ANSWERS
 from .section import ServerSection
 

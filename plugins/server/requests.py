@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from functools import lru_cache, partial, reduce
 from typing import Any
 
-from ...digests import digest
 from ...generate.answers import BLANK, reading, written_choice
 from ...generate.backend import Ask, Prompt, Reply, failed, normalised, read_prompt
 from ...generate.chat import turn_marks
 from ...prompts import broken
 from ...text.chat_marks import SENT
+from ...text.digests import digest
 from .answer_forms import ChatChoice, ChatResponse, TextChoice, TextLogprobs, TextResponse, TokenPosition
 from .bounds import least_tokens
 

@@ -15,7 +15,6 @@ from ...config import BackendSection, Recipe
 from ...config.model import LOCAL
 from ...config.python_code import may_run
 from ...config.recipe_file import dump_recipe
-from ...digests import digest
 from ...errors import EvenhandError, RecipeError
 from ...loop import Step
 from ...phase_stages import phase_stages
@@ -23,6 +22,7 @@ from ...runfolder.engines import idle_engines, refuse_small_nodes
 from ...runfolder.phases import Phase
 from ...runfolder.strays import of_other_recipes
 from ...storage import make_folder, write_text
+from ...text.digests import digest
 from ...text.mistakes import listed
 from ...train.launch import accelerate_config, n_machines, n_processes, on_each_node, read_accelerate
 from ...train.options import accumulation

@@ -7,7 +7,6 @@ from functools import partial
 from typing import Protocol
 
 from ...config.python_code import CodeSection, allow
-from ...digests import digest
 from ...errors import PluginError
 from ...extras import need
 from ...fairness.groups.tokens import open_nltk
@@ -17,6 +16,7 @@ from ...models import signature
 from ...runfolder.own_functions import CallForm
 from ...runfolder.python_code import CodeProcess
 from ...text import words
+from ...text.digests import digest
 from ...text.forms import VERSION, normal_form
 from ...text.shown import shortened
 from .section import ToneSection

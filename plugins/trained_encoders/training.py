@@ -15,7 +15,6 @@ import numpy as np
 from ...config.trained_encoder import RESULT, ToldApart, TrainedEncoder, read_trained
 from ...corpora.annotated import AnnotatedArticle
 from ...corpora.controlled import ControlledSet, topics_of
-from ...digests import digest
 from ...errors import DataError, StorageError
 from ...evaluation.pages.words import counted
 from ...extras import installed_versions, need, without_load_report
@@ -23,6 +22,7 @@ from ...judges.encoder import open_encoder
 from ...models import public_name
 from ...models.cache import remove, whole_folder
 from ...storage import write_json, write_text
+from ...text.digests import digest
 from .fitting import CLASSES, FEATURE, fit_bi_encoder, fit_classifier, open_classifier
 from .plan import EncoderPlan, Parts, parts
 from .triples import Triple, TripleKind, triples

@@ -14,7 +14,6 @@ from quick_recipe import RECIPE
 from evenhand.config.generate import METHOD_SECTIONS, options_key
 from evenhand.config.plain_yaml import dump_yaml
 from evenhand.config.recipe_file import dump_recipe, load_recipe, recipe_of
-from evenhand.digests import digest
 from evenhand.errors import PluginError, RecipeError
 from evenhand.generate.methods import METHODS
 from evenhand.generate.stage import GenerateCounts, generate, generate_stage, phase_requests
@@ -22,6 +21,7 @@ from evenhand.records import Candidate, Failure, Turn
 from evenhand.runfolder.phases import CANDIDATES, FAILURES, TURNS, open_phase
 from evenhand.runfolder.stages import Stage
 from evenhand.storage import read_jsonl
+from evenhand.text.digests import digest
 
 # the worked example of a method of another package
 SHORTER = '''

@@ -5,7 +5,6 @@ from pydantic import ValidationError
 
 from evenhand.config import CorpusSection, Plan, TaskSection
 from evenhand.corpora import load_corpus
-from evenhand.digests import digest_of_all
 from evenhand.errors import DataError, RecipeError
 from evenhand.generate.contract import check_output
 from evenhand.generate.method import draws
@@ -14,6 +13,7 @@ from evenhand.generate.threads import Thread, follow_up
 from evenhand.prompts import PromptTemplate
 from evenhand.records import Document, DocumentSet
 from evenhand.text import fold
+from evenhand.text.digests import digest_of_all
 
 
 def test_one_request_for_each_side_with_its_contract(ferry):

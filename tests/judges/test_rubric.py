@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.config.judges import RubricJudge
-from evenhand.digests import canonical_json
 from evenhand.errors import DataError, RecipeError
 from evenhand.generate.backend import Reply
 from evenhand.judges.judge import JudgeInput
 from evenhand.judges.rubric import open_rubric, was_greedy, was_guided
 from evenhand.judges.shared import SharedModels
 from evenhand.prompts import BREAK, load_template
+from evenhand.text.digests import canonical_json
 
 PROMPTS = Path(__file__).parents[2] / "judges" / "prompts"
 

@@ -6,13 +6,13 @@ from conftest import make_candidate, make_request
 
 from evenhand.config import Recipe
 from evenhand.config.judges import RubricJudge
-from evenhand.digests import digest
 from evenhand.judges import open_judge
 from evenhand.judges.cache import VerdictCache, cache_counts
 from evenhand.judges.stage import judge_by
 from evenhand.records import Judgement
 from evenhand.runfolder.phases import CANDIDATES, JUDGEMENTS, REQUESTS, open_phase
 from evenhand.storage import read_jsonl, write_jsonl
+from evenhand.text.digests import digest
 
 RUBRICS = ("coverage", "faithfulness")
 

@@ -12,11 +12,11 @@ from gguf_files import TURNS, trained, write_llama
 from typer.testing import CliRunner
 
 from evenhand.cli.app import app
-from evenhand.digests import sha256_of
 from evenhand.errors import UnfitModelError
 from evenhand.models import gguf, locate
 from evenhand.models.fingerprints import fingerprint_file
 from evenhand.models.places import fetched
+from evenhand.storage import sha256_of
 
 pytest.importorskip("transformers")
 pytest.importorskip("torch")

@@ -31,8 +31,8 @@ def qwen2(tmp_path, monkeypatch):
 
 
 def test_what_a_killed_conversion_left_is_no_part_of_the_folder(qwen2):
-    from evenhand.digests import sha256_of
     from evenhand.models import gguf
+    from evenhand.storage import sha256_of
 
     target = gguf.converted_folder(qwen2.stem, sha256_of(qwen2))
     left = target.with_name(target.name + ".tmp")

@@ -7,13 +7,13 @@ from conftest import make_candidate, make_request
 
 from evenhand.cli.terminal import summary
 from evenhand.config import Recipe
-from evenhand.digests import digest, file_digest
 from evenhand.errors import DataError
 from evenhand.records import BestSummary, Candidate, Judgement, PreferencePair, Thinned
 from evenhand.rerank.stage import rerank, rerank_stage
 from evenhand.runfolder.files import with_groups
 from evenhand.runfolder.phases import BEST, CANDIDATES, GROUPS, JUDGEMENTS, LEDGER, PAIRS, REQUESTS, open_phase
-from evenhand.storage import read_jsonl, write_jsonl
+from evenhand.storage import file_digest, read_jsonl, write_jsonl
+from evenhand.text.digests import digest
 
 # (text, score by "fit", score by "flow") of each request's candidates; the reward is the mean of both
 LEFT = [("The Left a.", 1.0, 2.0), ("The Left b.", 3.0, 4.0), ("The Left c.", None, 5.0)]

@@ -10,12 +10,11 @@ import pytest
 from launched import distance, forget_after, launch_by_hand, need_deepspeed, record, two_processes
 from preference_groups import make_fair_pairs, make_ranked_pairs
 
-from evenhand.digests import file_digest
 from evenhand.errors import DataError, ModelError
 from evenhand.generate.backend import prompt_tokens, tokens_digest
 from evenhand.records import Message, PreferencePair
 from evenhand.runfolder.phases import Phase
-from evenhand.storage import write_jsonl
+from evenhand.storage import file_digest, write_jsonl
 from evenhand.train.held_out import read_examples
 from evenhand.train.rehearse import rehearse
 from evenhand.train.stage import training_stage

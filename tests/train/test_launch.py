@@ -16,10 +16,9 @@ from launched import distance, forget_after, logged, need_deepspeed, record, two
 from preference_groups import make_fair_pairs, make_ranked_pairs
 
 from evenhand.config import TrainSection
-from evenhand.digests import file_digest
 from evenhand.errors import DataError, ModelError, RecipeError, StorageError
 from evenhand.runfolder.phases import Phase
-from evenhand.storage import write_jsonl
+from evenhand.storage import file_digest, write_jsonl
 from evenhand.train import train
 from evenhand.train.launch import SHIPPED, accelerate_config, n_processes, srun
 

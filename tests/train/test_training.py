@@ -12,13 +12,12 @@ import pytest
 from preference_groups import make_fair_pairs, make_ranked_pairs
 
 from evenhand.config import ModelSection
-from evenhand.digests import file_digest
 from evenhand.errors import DataError, ModelError, RecipeError
 from evenhand.runfolder.phases import Phase
 from evenhand.runfolder.progress import read_progress
 from evenhand.runfolder.stages import Receipt
 from evenhand.runfolder.tracking import run_id
-from evenhand.storage import write_json, write_jsonl
+from evenhand.storage import file_digest, write_json, write_jsonl
 from evenhand.train.policy import load_base
 from evenhand.train.rehearse import rehearse
 from evenhand.train.stage import eval_file, training_stage

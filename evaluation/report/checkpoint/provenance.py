@@ -8,12 +8,12 @@ from typing import Any
 from pydantic import BaseModel
 
 from ....config import Recipe
-from ....digests import digest
 from ....records import Candidate
 from ....runfolder.dates import run_date
 from ....runfolder.phases import CANDIDATES, JUDGEMENTS, REQUESTS, phases
 from ....runfolder.stages import Receipt, read_receipt
 from ....storage import write_json
+from ....text.digests import digest
 from ..systems.contents import Provenance, StageRow
 from ..systems.systems import Signed
 from .ledger import phase_records, read_ledger

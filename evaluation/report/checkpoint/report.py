@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from ....config import Recipe
-from ....digests import file_digest
 from ....errors import DataError, ModelError
 from ....phase_stages import phase_stages
 from ....records import LeftOut
@@ -28,7 +27,7 @@ from ....runfolder.phases import (
 )
 from ....runfolder.processes import refuse_held
 from ....runfolder.stages import Counts, Receipt, Stage, read_receipt
-from ....storage import parse_file, read_text, write_json, write_text
+from ....storage import file_digest, parse_file, read_text, write_json, write_text
 from ....text.mistakes import listed
 from ...gate.baseline import Baseline
 from ...gate.decide import gated

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from ....config import Recipe
-from ....digests import digest
 from ....errors import DataError
 from ....generate.contract import count_sentences, marks_sentences
 from ....generate.stage import GenerateCounts
@@ -17,6 +16,7 @@ from ....records import CandidateGroup, SummaryRequest
 from ....runfolder.phases import Phase, evaluations
 from ....runfolder.stages import read_receipt
 from ....text import repeated
+from ....text.digests import digest
 from ....text.mistakes import listed
 from ...abstractiveness import fragments, novel_ngrams
 from ..systems.roles import equal_judges

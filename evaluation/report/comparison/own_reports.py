@@ -6,7 +6,7 @@ same difference may be clear on the one page and not on the other. Where it is s
 
 from collections.abc import Sequence
 
-from ....digests import digest
+from ....text.digests import digest
 from ..checkpoint.build import PolicyNumbers
 from ..systems.contents import Difference
 from ..systems.systems import PolicyOutput, System, systems_of

@@ -8,7 +8,6 @@ anew among the candidates of a round.
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 
-from ....digests import digest, file_digest
 from ....generate.contract import check_output
 from ....judges import open_judges
 from ....judges.combine import reward_ranges
@@ -18,7 +17,8 @@ from ....rerank.stage import score_group
 from ....runfolder.files import with_judgements
 from ....runfolder.phases import CANDIDATES, REQUESTS, TURNS, Phase
 from ....runfolder.stages import Counts, Stage
-from ....storage import iter_jsonl, read_jsonl, write_jsonl
+from ....storage import file_digest, iter_jsonl, read_jsonl, write_jsonl
+from ....text.digests import digest
 from ..systems.systems import PolicyOutput, policy_output
 from .contents import Cost
 from .entries import Entry, compared, n_draws

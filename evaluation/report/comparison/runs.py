@@ -11,12 +11,12 @@ from typing import Any
 from ....config import JudgeOptions, Recipe
 from ....config.plain_yaml import NotYamlError, parse_yaml
 from ....config.recipe_file import has_section, load_recipe
-from ....digests import digest
 from ....errors import RecipeError
 from ....generate.stage import phase_requests
 from ....records import Contract, SummaryRequest
 from ....runfolder.phases import BASE, open_phase
 from ....text import repeated
+from ....text.digests import digest
 from ....text.mistakes import listed
 from ....text.shown import shortened
 from .entries import BUDGETS, NamedRecipe

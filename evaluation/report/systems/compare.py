@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ....config import Recipe
-from ....digests import digest
 from ....fairness.groups.coverage import over
 from ....number import BySet, what_sets_say
 from ....resampling import (
@@ -27,6 +26,7 @@ from ....resampling import (
     pseudo_values,
     sign_flip_p_value,
 )
+from ....text.digests import digest
 from ...verdicts import exchanges
 from .contents import Difference, JudgeNote, Score, SideGap, SystemPair, is_share
 from .contrasts import Contrast

@@ -16,7 +16,6 @@ import numpy as np
 from pydantic import BaseModel
 
 from ....config import Recipe
-from ....digests import digest
 from ....errors import DataError
 from ....generate.refusals import is_refusal
 from ....records import CandidateGroup, ScoredCandidate, SummaryRequest
@@ -25,6 +24,7 @@ from ....runfolder.phases import GROUPS, JUDGEMENTS, REQUESTS, Phase, evaluation
 from ....runfolder.stages import read_receipt
 from ....storage import iter_jsonl
 from ....text import n_words
+from ....text.digests import digest
 from ...abstractiveness import fragments
 from .ranked import Floats, Ranked, RankingBuilder, Weighted, commonest_issues
 

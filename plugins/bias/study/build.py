@@ -9,7 +9,6 @@ from pathlib import Path
 
 from .... import models
 from ....config.recipe_file import dump_recipe
-from ....digests import digest, file_digest
 from ....errors import LeftOutError
 from ....evaluation.pages.write import DETAILS, PAGE, write_page
 from ....extras import installed_versions
@@ -19,7 +18,8 @@ from ....runfolder.engines import refuse_large
 from ....runfolder.processes import hold
 from ....runfolder.spending import spending
 from ....runfolder.stages import RECORDED, Counts, Receipt, Stage
-from ....storage import read_json, write_json, write_jsonl, write_text
+from ....storage import file_digest, read_json, write_json, write_jsonl, write_text
+from ....text.digests import digest
 from ..recipe import BiasRecipe
 from .contents import BiasReport
 from .evidence import gather

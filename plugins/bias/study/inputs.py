@@ -17,11 +17,11 @@ from typing import Literal
 import numpy as np
 
 from ....corpora.table_files import is_table
-from ....digests import digest
 from ....errors import DataError
 from ....records import LeftOut, Record, Text
 from ....storage import as_given, read_json
 from ....text import some_of
+from ....text.digests import digest
 from ..annotated import read_news
 from ..demographic.inputs.assignment import AssignedInput, balanced_inputs, uniform_inputs
 from ..demographic.inputs.document import AnnotatedDocument

@@ -7,11 +7,11 @@ invented who has the first or the last name of a person counts as that person.
 import re
 from collections.abc import Sequence
 
-from ....digests import digest
 from ....extras import installed_versions
 from ....records import Record, Text
 from ....runfolder.stages import Counts, Receipt, Stage
 from ....storage import read_jsonl, write_jsonl
+from ....text.digests import digest
 from ....text.forms import normal_form
 from ..annotated import SpacyPipeline
 from ..demographic.inputs.filling import Instruction

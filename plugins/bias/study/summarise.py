@@ -13,7 +13,6 @@ from ....corpora.summaries import matched
 from ....corpora.summary_columns import USUAL
 from ....corpora.summary_entries import entries_of_file
 from ....corpora.summary_ids import ID_KEYS, Targets
-from ....digests import digest
 from ....errors import DataError
 from ....generate.backend import Ask, Backend
 from ....generate.backends import open_backend
@@ -25,6 +24,7 @@ from ....runfolder.stages import Receipt, Stage
 from ....runfolder.timing import booked
 from ....storage import as_given, read_jsonl, write_jsonl
 from ....text import has_words
+from ....text.digests import digest
 from ..recipe import BiasRecipe
 from .inputs import BiasInput
 from .replies import BY_ORDER, EMPTY, Read, draw_prompt, read_reply

@@ -10,15 +10,15 @@ from pathlib import Path
 import numpy as np
 
 from .... import models
-from ....digests import digest, file_digest
 from ....errors import RecipeError
 from ....extras import need
 from ....generate import refusals, reply_text
 from ....generate.backends import backend_signature
 from ....records import LeftOut
 from ....runfolder.stages import Counts, read_receipt
-from ....storage import as_given
+from ....storage import as_given, file_digest
 from ....text import sentences
+from ....text.digests import digest
 from ..annotated import refuse_absent_pipeline
 from ..demographic.topics import (
     FAVOURED,

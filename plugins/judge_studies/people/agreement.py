@@ -22,10 +22,10 @@ from typing import Any
 import numpy as np
 from pydantic import Field
 
-from ....digests import digest
 from ....errors import DataError
 from ....records import Record
 from ....text import fold, words
+from ....text.digests import digest
 from .annotations.annotation import HumanUnit
 from .highlights import HighlightedText, Highlights, PairOfMarks, least_agreed, of_document, of_summary
 from .matching import THRESHOLD, covered, multiset_overlap

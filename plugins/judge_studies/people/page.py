@@ -20,13 +20,13 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
-from ....digests import digest, file_digest
 from ....errors import DataError
 from ....evaluation.pages.html import page_environment
 from ....records import BestSummary, LeftOut, SummaryRequest
 from ....runfolder.phases import BEST, REQUESTS
 from ....runfolder.stages import refuse_changed
-from ....storage import read_json, read_jsonl, read_text, write_json, write_text
+from ....storage import file_digest, read_json, read_jsonl, read_text, write_json, write_text
+from ....text.digests import digest
 from ....text.mistakes import listed
 from .annotations.sheet import (
     AnnotationSheet,

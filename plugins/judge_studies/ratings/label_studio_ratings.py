@@ -12,10 +12,10 @@ from typing import Any
 from pydantic import BaseModel, Field, ValidationError
 
 from ....corpora.cells import cell_text
-from ....digests import digest
 from ....errors import DataError
 from ....records import Document, DocumentSet
 from ....storage import as_given, read_json
+from ....text.digests import digest
 from ....text.mistakes import explain, listed
 from ....text.shown import shortened
 from .columns import USUAL, as_number, document_texts

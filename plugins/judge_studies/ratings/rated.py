@@ -12,11 +12,11 @@ import numpy as np
 
 from ....config.needs import Purpose
 from ....corpora.controlled import ControlledSet
-from ....digests import file_digest
 from ....errors import DataError
 from ....fairness.groups.coverage import over
 from ....judges.benchmark import ATTRIBUTES
 from ....resampling import Floats
+from ....storage import file_digest
 from .articles import RatedArticle, RatingsRequest, read_articles
 from .scales import RatingScale, oriented, remarks
 

@@ -10,10 +10,10 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field, ValidationError, model_validator
 
-from ....digests import digest
 from ....errors import DataError
 from ....records import Document, DocumentSet, Text
 from ....storage import as_given, numbered_lines, read_text
+from ....text.digests import digest
 from ....text.json_text import NotJsonError, parse_json
 from ....text.mistakes import explain, listed_lines
 from .rows import RatedSets, RatingRow

@@ -12,7 +12,6 @@ from answering import AnsweringBackend
 
 from evenhand.corpora.annotated import read_annotated
 from evenhand.corpora.controlled import read_controlled
-from evenhand.digests import file_digest
 from evenhand.errors import DataError, LeftOutError, ModelError
 from evenhand.generate.backend import Reply
 from evenhand.plugins.controlled.build import build_controlled
@@ -20,7 +19,7 @@ from evenhand.plugins.controlled.expected import expected_asks, expected_tasks
 from evenhand.plugins.controlled.points import NO_OPPOSITE, ArticlePoints
 from evenhand.plugins.controlled.recipe import ControlledRecipe, load_controlled
 from evenhand.plugins.controlled.summaries import PlannedText
-from evenhand.storage import read_jsonl, read_text
+from evenhand.storage import file_digest, read_jsonl, read_text
 
 FILES = (
     "key-points-prompts.jsonl", "key-points.jsonl", "adversarial-prompts.jsonl", "adversarial.jsonl", "points.jsonl",

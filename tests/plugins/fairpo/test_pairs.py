@@ -7,7 +7,6 @@ import pytest
 from conftest import make_candidate
 
 from evenhand.config import Recipe
-from evenhand.digests import digest, file_digest
 from evenhand.errors import DataError
 from evenhand.generate.requests import build_requests
 from evenhand.judges.stage import judge
@@ -23,7 +22,8 @@ from evenhand.records import (
 from evenhand.rerank.stage import rerank, rerank_stage
 from evenhand.runfolder.files import with_groups
 from evenhand.runfolder.phases import CANDIDATES, JUDGEMENTS, LEDGER, PAIRS, REQUESTS, open_phase
-from evenhand.storage import read_jsonl, write_jsonl
+from evenhand.storage import file_digest, read_jsonl, write_jsonl
+from evenhand.text.digests import digest
 
 # one of eight documents is taken from a copy; only "good" has more than three, "good" and "bad" have more than one
 COUNTS = {"good": 4, "bad": 3, "mixed": 1}

@@ -17,10 +17,10 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import AwareDatetime, Field, NonNegativeInt, StrictBool, model_validator
 
-from .....digests import digest
 from .....errors import DataError
 from .....records import LeftOut, Record, Text
 from .....text import repeated, some_of
+from .....text.digests import digest
 from .....text.mistakes import explained, listed
 from .....text.shown import shortened
 from .annotation import Annotation, HumanUnit, Span, SummaryMarks

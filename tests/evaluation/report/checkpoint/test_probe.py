@@ -4,7 +4,6 @@ from typing import Any
 import pytest
 
 from evenhand.config import BackendSection
-from evenhand.digests import file_digest
 from evenhand.errors import DataError, ModelError
 from evenhand.evaluation.report.checkpoint.probe import (
     comparable_pairs,
@@ -20,7 +19,7 @@ from evenhand.generate.backend import Ask
 from evenhand.generate.backends import open_backend
 from evenhand.records import Candidate, Sampling, SummaryRequest
 from evenhand.runfolder.phases import CANDIDATES, REQUESTS, open_phase
-from evenhand.storage import read_jsonl, write_jsonl
+from evenhand.storage import file_digest, read_jsonl, write_jsonl
 
 
 def save_adapter(model: Path, folder: Path, *, active: bool) -> None:

@@ -6,7 +6,6 @@ import pytest
 from method_runs import make_recipe
 
 from evenhand.config.recipe import LimitsSection
-from evenhand.digests import digest
 from evenhand.evaluation.report.comparison.build import compare_runs
 from evenhand.evaluation.report.comparison.entries import NamedRecipe, read_entries
 from evenhand.evaluation.report.comparison.rounds import has_rounds, round_entries
@@ -17,6 +16,7 @@ from evenhand.rerank.stage import rerank, score_group
 from evenhand.runfolder.files import with_groups, with_judgements
 from evenhand.runfolder.phases import CANDIDATES, phases
 from evenhand.storage import iter_jsonl
+from evenhand.text.digests import digest
 
 
 def finished(tmp_path: Any, method: str, **options: Any) -> Any:

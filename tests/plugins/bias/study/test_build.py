@@ -7,7 +7,6 @@ import yaml
 from answering import AnsweringBackend
 from rich.console import Console
 
-from evenhand.digests import file_digest
 from evenhand.errors import DataError, LeftOutError, RecipeError
 from evenhand.evaluation.pages import terminal
 from evenhand.generate.backend import Reply
@@ -20,7 +19,7 @@ from evenhand.plugins.bias.study.figures import KEPT, MISSED, PERSONS
 from evenhand.plugins.bias.study.inputs import make_inputs
 from evenhand.plugins.bias.study.summarise import Summary
 from evenhand.plugins.bias.study.warnings import cautions
-from evenhand.storage import write_jsonl
+from evenhand.storage import file_digest, write_jsonl
 
 
 def measures(study):
