@@ -24,6 +24,8 @@ class CpuKernel:
     """Dense attention on the CPU."""
 
     dtypes = (torch.float32, torch.bfloat16)
+    # its way back takes a quarter less time than in bfloat16; for sequences as short as a summary, a fifth of it
+    backward_dtype: torch.dtype | None = torch.float32
     forward_name = "_scaled_dot_product_flash_attention_for_cpu"
 
     @staticmethod
@@ -54,6 +56,7 @@ class CudaKernel:
     """Dense flash attention on CUDA; see `CpuKernel`."""
 
     dtypes = (torch.float16, torch.bfloat16)
+    backward_dtype: torch.dtype | None = None
     forward_name = "_scaled_dot_product_flash_attention"
 
     @staticmethod
@@ -173,7 +176,10 @@ class JoinedAttention(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> Any:
         layout, scaling, kernel = ctx.how
-        (grad,), (query, key, value, out, lse) = gradients, ctx.saved_tensors
+        *saved, lse = ctx.saved_tensors
+        grad, query, key, value, out = (
+            tensor.to(kernel.backward_dtype or tensor.dtype) for tensor in (*gradients, *saved)
+        )
         totals = tuple(map(_empty_like, (query, key, value)))
         for span in layout.spans:
             prompt, candidates = slice(span.start, span.prompt_end), slice(span.prompt_end, span.end)
@@ -194,7 +200,7 @@ class JoinedAttention(torch.autograd.Function):
             for total, part in zip(totals, kernel.backward(g, (q, k, v), o, s, True, scaling), strict=True):
                 total[:, :, candidates] = _packed(part, rows)
             _add(totals, candidates, span.prompt, on_prompt)
-        return *totals, None
+        return *(total.to(saved[0].dtype) for total in totals), None
 
 
 def _seen(key: torch.Tensor, value: torch.Tensor, parts: Sequence[Part]) -> tuple[torch.Tensor, torch.Tensor]:
