@@ -231,9 +231,8 @@ class CandidateRows(NamedTuple):
     places: torch.Tensor
     # like `places`: whether a token is such a repeat
     is_padding: torch.Tensor
-    # row and column of every token that is none, in the order of the sequence
-    row: torch.Tensor
-    column: torch.Tensor
+    # where all others lie in `places`, one row after another, in the order of the sequence
+    kept: torch.Tensor
 
 
 def _rows(layout: Layout, span: PackedSpan, device: torch.device) -> CandidateRows:
@@ -242,22 +241,23 @@ def _rows(layout: Layout, span: PackedSpan, device: torch.device) -> CandidateRo
         lengths = [n for n in span.own if n]
         starts = [span.prompt_end + sum(lengths[:i]) for i in range(len(lengths))]
         steps, ends = torch.arange(max(lengths)), torch.tensor(lengths)[:, None]
-        places, is_kept = torch.tensor(starts)[:, None] + torch.minimum(steps, ends - 1), steps < ends
+        places, is_padding = torch.tensor(starts)[:, None] + torch.minimum(steps, ends - 1), steps >= ends
         # found on the CPU, since a GPU would be waited for
-        row, column = is_kept.nonzero(as_tuple=True)
-        layout.memo[key] = CandidateRows(*(tensor.to(device) for tensor in (places, ~is_kept, row, column)))
+        (kept,) = is_padding.logical_not().flatten().nonzero(as_tuple=True)
+        layout.memo[key] = CandidateRows(*(tensor.to(device) for tensor in (places, is_padding, kept)))
     rows: CandidateRows = layout.memo[key]
     return rows
 
 
 def _candidates(tensor: torch.Tensor, rows: CandidateRows) -> torch.Tensor:
     """(1, heads, length, ...) -> (candidates, heads, longest, ...)."""
-    return tensor[0][:, rows.places].transpose(0, 1).contiguous()
+    tokens = tensor[0].transpose(0, 1).index_select(0, rows.places.flatten())
+    return tokens.unflatten(0, rows.places.shape).transpose(1, 2)
 
 
 def _packed(tensor: torch.Tensor, rows: CandidateRows) -> torch.Tensor:
     """(candidates, heads, longest, ...) -> (1, heads, tokens of all candidates, ...)."""
-    return tensor.transpose(0, 1)[:, rows.row, rows.column][None]
+    return tensor.transpose(1, 2).flatten(0, 1).index_select(0, rows.kept).transpose(0, 1)[None]
 
 
 def _empty_like(tensor: torch.Tensor) -> torch.Tensor:

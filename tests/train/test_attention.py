@@ -64,6 +64,8 @@ def test_joined_attention_is_attention_under_the_mask(parted: bool) -> None:
 class Particular:
     """A kernel that is as particular as CUDA's, by plain operations."""
 
+    backward_dtype = None
+
     @staticmethod
     def forward(query: Any, key: Any, value: Any, causal: bool, scaling: float) -> Any:
         scores = Particular.scores(query, key, causal, scaling)
