@@ -252,7 +252,7 @@ def _rows(layout: Layout, span: PackedSpan, device: torch.device) -> CandidateRo
 def _candidates(tensor: torch.Tensor, rows: CandidateRows) -> torch.Tensor:
     """(1, heads, length, ...) -> (candidates, heads, longest, ...)."""
     tokens = tensor[0].transpose(0, 1).index_select(0, rows.places.flatten())
-    return tokens.unflatten(0, rows.places.shape).transpose(1, 2)
+    return tokens.reshape(*rows.places.shape, *tokens.shape[1:]).transpose(1, 2)
 
 
 def _packed(tensor: torch.Tensor, rows: CandidateRows) -> torch.Tensor:
