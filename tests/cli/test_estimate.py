@@ -4,14 +4,14 @@ import json
 import os
 import subprocess
 import sys
-from dataclasses import dataclass
 
 import pytest
+from commands import ended
 from published_models import settings_of
 from typer.testing import CliRunner
 
 from evenhand.cli.app import app
-from evenhand.errors import EvenhandError, RecipeError
+from evenhand.errors import RecipeError
 
 pytest.importorskip("trl")
 
@@ -30,23 +30,9 @@ def started(*arguments):
     )
 
 
-@dataclass(frozen=True)
-class Done:
-    """What a command said, and its exit code."""
-
-    returncode: int
-    stdout: str
-    stderr: str
-
-
 def evenhand(*arguments, columns="100"):
     """The same in this process."""
-    environment = ENVIRONMENT | {"COLUMNS": columns}
-    done = CliRunner().invoke(app, ["run", "estimate", *map(str, arguments)], env=environment)
-    if isinstance(done.exception, EvenhandError):
-        return Done(done.exception.exit_code, done.stdout, str(done.exception))
-    assert done.exception is None, done.exception
-    return Done(done.exit_code, done.stdout, done.stderr)
+    return ended("run", "estimate", *arguments, **ENVIRONMENT | {"COLUMNS": columns})
 
 
 @pytest.fixture(scope="module")

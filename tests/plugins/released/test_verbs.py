@@ -5,26 +5,20 @@ import pickle
 import subprocess
 import sys
 from collections import OrderedDict
+from functools import partial
 
 import pytest
-from typer.testing import CliRunner
+from commands import invoked
 
 from evenhand.errors import DataError
 from evenhand.plugins.released.sections import SummacJudge
 from evenhand.plugins.released.summac import read_weights
-from evenhand.plugins.released.verbs import app
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
 VERBS = ("alignscore", "bleurt", "summac")
-
-
-def run(*arguments):
-    done = CliRunner().invoke(app, [str(argument) for argument in arguments])
-    if done.exception and not isinstance(done.exception, SystemExit):
-        raise done.exception
-    return done
+run = partial(invoked, "judges", "convert")
 
 
 def read_out():
