@@ -6,6 +6,7 @@ import math
 import pickle
 
 import pytest
+from judge_models import Hostile
 
 from evenhand.errors import DataError, JudgeError, UnfitModelError
 from evenhand.judges.judge import JudgeInput
@@ -174,16 +175,6 @@ def test_tokens_are_those_of_sentencepiece(tmp_path, spm, text):
     (tmp_path / "spm.model").write_bytes(spm)
     found = sentencepiece_tokenizer(tmp_path / "spm.model")(text, add_special_tokens=False)["input_ids"]
     assert found == sentencepiece.SentencePieceProcessor(model_proto=spm).encode(text)
-
-
-class Hostile:
-    """Writes a file when it is unpickled."""
-
-    def __init__(self, path):
-        self.path = path
-
-    def __reduce__(self):
-        return (open, (str(self.path), "w"))
 
 
 def break_it(folder, how):

@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 import pytest
+from judge_models import Hostile
 
 from evenhand.config.judges import AlignmentJudge
 from evenhand.errors import JudgeError
@@ -211,16 +212,6 @@ def test_readout_that_holds_no_numbers_is_refused(tmp_path):
     )
     with pytest.raises(JudgeError, match=r"w\.safetensors' hold NaN or infinite numbers"):
         read_weights(tmp_path / "w.safetensors")
-
-
-class Hostile:
-    """Writes a file when it is unpickled."""
-
-    def __init__(self, path):
-        self.path = path
-
-    def __reduce__(self):
-        return (open, (str(self.path), "w"))
 
 
 def test_conversion_runs_no_code(tmp_path):

@@ -9,6 +9,7 @@ from functools import partial
 
 import pytest
 from commands import invoked
+from judge_models import Hostile
 
 from evenhand.errors import DataError
 from evenhand.plugins.released.sections import SummacJudge
@@ -66,16 +67,6 @@ def test_released_checkpoint_of_alignscore_names_its_encoder(tmp_path):
     with pytest.raises(DataError, match="does not name the encoder that it was trained from; name it with --encoder"):
         run("alignscore", source, "--out", tmp_path / "other")
     run("alignscore", source, "--encoder", encoder, "--out", tmp_path / "other")
-
-
-class Hostile:
-    """Writes a file when it is unpickled."""
-
-    def __init__(self, path):
-        self.path = path
-
-    def __reduce__(self):
-        return (open, (str(self.path), "w"))
 
 
 @pytest.mark.parametrize("verb", VERBS)
