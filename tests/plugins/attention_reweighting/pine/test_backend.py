@@ -191,11 +191,6 @@ def backend(tiny_model):
     opened.close()
 
 
-@pytest.fixture
-def requests(ferry):
-    return build_requests([ferry], CorpusSection(), TaskSection())
-
-
 def turned(requests):
     """The same requests, of each the documents of its own side the other way round."""
     one, two, three, four = requests[0].document_set.documents
