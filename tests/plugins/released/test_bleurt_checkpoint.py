@@ -8,7 +8,7 @@ import pickle
 import pytest
 from judge_models import Hostile
 
-from evenhand.errors import DataError, JudgeError, UnfitModelError
+from evenhand.errors import JudgeError, UnfitModelError
 from evenhand.judges.judge import JudgeInput
 from evenhand.judges.shared import SharedModels
 from evenhand.plugins.released.bleurt import open_bleurt
@@ -271,14 +271,6 @@ def test_damaged_vocabulary_is_one_message(port, tmp_path, content, message):
     with pytest.raises((JudgeError, UnfitModelError), match=rf"vocab\.txt: {message}"):
         convert_bleurt(folder, tmp_path / "made")
     assert not (tmp_path / "made").exists()
-
-
-def test_folder_with_something_in_it_is_left_as_it_is(port, tmp_path):
-    folder, _ = port()
-    (tmp_path / "made").mkdir()
-    (tmp_path / "made" / "notes.txt").touch()
-    with pytest.raises(DataError, match=r"--out .*made: already exists and is not empty; name a new folder"):
-        convert_bleurt(folder, tmp_path / "made")
 
 
 def test_judge_says_how_a_checkpoint_of_the_port_becomes_readable(port):

@@ -2,13 +2,11 @@
 
 import math
 import pickle
-import subprocess
-import sys
 from collections import OrderedDict
 from functools import partial
 
 import pytest
-from commands import invoked
+from commands import invoked, started
 from judge_models import Hostile
 
 from evenhand.errors import DataError
@@ -122,10 +120,7 @@ def test_folder_with_something_in_it_is_left_alone(tmp_path, verb):
 
 
 def test_mistake_ends_with_exit_code_2(tmp_path):
-    arguments = ["judges", "convert", "summac", str(tmp_path / "absent.bin"), "--out", str(tmp_path / "made")]
-    done = subprocess.run(
-        [sys.executable, "-m", "evenhand.cli", *arguments], capture_output=True, text=True, check=False
-    )
+    done = started("judges", "convert", "summac", tmp_path / "absent.bin", "--out", tmp_path / "made")
     assert done.returncode == 2
     assert done.stderr.startswith(f"error: {tmp_path / 'absent.bin'}: is not there")
     assert "Traceback" not in done.stderr
