@@ -1,6 +1,10 @@
-"""Commands, run in this process."""
+"""Commands, run in this process or in one of their own."""
 
+import os
+import subprocess
+import sys
 from dataclasses import dataclass
+from pathlib import Path
 
 from click.testing import Result
 from typer.testing import CliRunner
@@ -34,3 +38,12 @@ def ended(*arguments: object, **environment: str) -> Done:
     if done.exception and not isinstance(done.exception, SystemExit):
         raise done.exception
     return Done(done.exit_code, done.stdout, done.stderr)
+
+
+def started(*arguments: object, cwd: Path | None = None, **environment: str) -> "subprocess.CompletedProcess[str]":
+    """A command in a process of its own, 100 columns wide, after its end; nobody answers its questions."""
+    return subprocess.run(
+        [sys.executable, "-m", "evenhand", *map(str, arguments)],
+        env={**os.environ, "COLUMNS": "100", "NO_COLOR": "1", **environment},
+        cwd=cwd, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
+    )  # fmt: skip
