@@ -85,14 +85,12 @@ def count_places(corpus: Corpus, halved: Halved, trials: int, *, blocks: bool = 
     return said
 
 
-def count_effects(
-    corpus: Corpus, halved: Halved, trials: int, *, by_documents: bool, n_orders: int = 3
-) -> tuple[int, int]:
+def count_effects(corpus: Corpus, halved: Halved, trials: int, *, by_documents: bool) -> tuple[int, int]:
     """Trials in which the wrong one of place and documents is said to matter, and in which the right one is found."""
     wrong = right = 0
     truth, other = ("documents", "place") if by_documents else ("place", "documents")
     for generator in generators(corpus, trials):
-        found = effects(orders(corpus, halved, generator, n_orders, by_documents=by_documents))
+        found = effects(orders(corpus, halved, generator, 3, by_documents=by_documents))
         wrong += any(found[other, third].is_clear for third in THIRDS)
         right += halved in THIRDS and found[truth, halved].verdict == "lower"
     return wrong, right

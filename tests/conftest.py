@@ -6,7 +6,7 @@ import logging
 import os
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -116,6 +116,12 @@ def same_levels() -> Iterator[None]:
         logger.setLevel(level)
 
 
+@pytest.fixture
+def own_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A cache that no other test shares."""
+    monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / "cache"))
+
+
 @pytest.fixture(scope="session")
 def polisum() -> Path | None:
     """Folder of the PoliSum development files, which may not be shipped."""
@@ -159,6 +165,15 @@ def ferry() -> DocumentSet:
         key_points={"left": ("The ferry is cheap.",), "right": ("The ferry is dear.",)},
         split="train",
     )
+
+
+@pytest.fixture
+def requests(ferry: DocumentSet) -> Sequence[SummaryRequest]:
+    """The requests of the set, one a side."""
+    from evenhand.config import CorpusSection, TaskSection
+    from evenhand.generate.requests import build_requests
+
+    return build_requests([ferry], CorpusSection(), TaskSection())
 
 
 def make_request(documents: DocumentSet, side: str = "left") -> SummaryRequest:

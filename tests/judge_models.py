@@ -108,3 +108,13 @@ def sentencepiece_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         model_max_length=32,
     ).save_pretrained(folder)  # fmt: skip
     return folder
+
+
+class Hostile:
+    """Writes a file when it is unpickled."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (open, (str(self.path), "w"))

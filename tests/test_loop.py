@@ -36,14 +36,11 @@ from evenhand.runfolder.stages import Counts
 from evenhand.train.callbacks import MARK
 from evenhand.train.stage import training_stage
 
+pytestmark = pytest.mark.usefixtures("own_cache")
+
 ROUND = ["round-00 generate", "round-00 judge", "round-00 rerank", "round-00 train"]
 BASE = ["evaluation/base generate", "evaluation/base judge", "evaluation/base rerank"]
 TRAINED = ["evaluation/round-00 generate", "evaluation/round-00 judge", "evaluation/round-00 rerank"]
-
-
-@pytest.fixture(autouse=True)
-def own_cache(tmp_path, monkeypatch):
-    monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / "cache"))
 
 
 def small(tmp_path, **changes):

@@ -8,6 +8,7 @@ import sys
 import time
 
 import pytest
+from commands import started
 from conformance import of_plugins
 from logs import warned
 from method_runs import make_recipe
@@ -257,14 +258,13 @@ def test_merging_again_says_that_all_is_merged(phase, tmp_path):
     mine = phase("shards")
     path = tmp_path / "recipe.yaml"
     path.write_text(dump_recipe(mine.recipe))
-    command = [sys.executable, "-m", "evenhand", "run", "merge", str(path), "--phase", "evaluation/base"]
     for work, said in (
         (generate_shard, "already; no shard of judging has begun"),
         (judge_shard, "is merged already\n"),
     ):
         done(mine, work, [0, 1], of=2)
         merged(mine)
-        again = subprocess.run(command, capture_output=True, text=True, check=False)
+        again = started("run", "merge", path, "--phase", "evaluation/base")
         assert (again.returncode, said in again.stdout) == (0, True), again.stdout + again.stderr
 
 

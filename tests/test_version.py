@@ -6,6 +6,7 @@ import sys
 from importlib.metadata import version
 
 import pytest
+from commands import started
 from sources import ROOT, package
 
 import evenhand
@@ -13,7 +14,7 @@ import evenhand
 
 def test_the_version_is_that_of_the_installed_distribution():
     assert evenhand.__version__ == version("evenhand")
-    done = subprocess.run([sys.executable, "-m", "evenhand", "--version"], capture_output=True, text=True, check=False)
+    done = started("--version")
     assert (done.returncode, done.stdout) == (0, f"evenhand {version('evenhand')}\n")
 
 

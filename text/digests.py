@@ -20,10 +20,10 @@ def digest(value: Any, length: int = 16) -> str:
     return hashlib.sha256(canonical_json(value).encode()).hexdigest()[:length]
 
 
-def digest_of_all(values: Iterable[Any], length: int = 16) -> str:
+def digest_of_all(values: Iterable[Any]) -> str:
     """`digest` of the list of these values, of which one is in memory at a time."""
     sha256 = hashlib.sha256(b"[")
     for place, value in enumerate(values):
         sha256.update(f"{',' if place else ''}{canonical_json(value)}".encode())
     sha256.update(b"]")
-    return sha256.hexdigest()[:length]
+    return sha256.hexdigest()[:16]

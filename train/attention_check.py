@@ -86,13 +86,13 @@ def settle_attention(model: Any, accelerator: Any) -> dict[str, Any]:
 
 
 def try_attention(
-    attention: Attention, kinds: Sequence[AttentionShape], device: torch.device, dtype: torch.dtype, seed: int = 0
+    attention: Attention, kinds: Sequence[AttentionShape], device: torch.device, dtype: torch.dtype
 ) -> tuple[float | None, str | None]:
     """The largest error of the output and of the gradients, and why the attention is wrong; None where it is right."""
     largest = 0.0
     for kind in kinds:
         try:
-            errors = attention_errors(attention, kind, device, dtype, seed)
+            errors = attention_errors(attention, kind, device, dtype)
         except REFUSALS as refusal:
             return None, f"{type(refusal).__name__}: {str(refusal).strip().splitlines()[0] if str(refusal) else ''}"
         for name, error in errors.items():
@@ -104,7 +104,7 @@ def try_attention(
 
 
 def attention_errors(
-    attention: Attention, kind: AttentionShape, device: torch.device, dtype: torch.dtype, seed: int
+    attention: Attention, kind: AttentionShape, device: torch.device, dtype: torch.dtype, seed: int = 0
 ) -> dict[str, float]:
     """Error of the output, and of the gradients of queries, keys and values, each at its worst token and head."""
     layout = Layout(SPANS)

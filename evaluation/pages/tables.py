@@ -43,9 +43,9 @@ def table(
     return Table(name, columns, tuple(groups), scale)
 
 
-def listing(name: str, records: Iterable[R], columns: Columns[R], scale: Scale | None = None) -> Table:
+def listing(name: str, records: Iterable[R], columns: Columns[R]) -> Table:
     """A table with a row for each record."""
-    return table(name, columns, rows_of(records, columns), scale)
+    return table(name, columns, rows_of(records, columns))
 
 
 def rows_of(records: Iterable[R], columns: Columns[R], is_total: Callable[[R], bool] = lambda _: False) -> list[Row]:

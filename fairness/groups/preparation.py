@@ -67,18 +67,17 @@ class SpokenTurn:
         return f"{self.speaker} : {' '.join(self.paragraphs)}"
 
 
-def word_counter(feature: str = "dialogue segmentation", folder: Path | None = None) -> Callable[[str], int]:
+def word_counter(feature: str = "dialogue segmentation") -> Callable[[str], int]:
     """A function that counts NLTK's word tokens of a text, as the released code does.
 
     Args:
         feature: what words are counted for, as the errors should name it.
-        folder: where NLTK's data lies; None reads `EVENHAND_NLTK`.
 
     Raises:
         MissingExtra: NLTK is not installed.
         DataError: its sentence model is absent.
     """
-    tokenize = open_nltk(feature, ("punkt_tab",), folder).word_tokenize
+    tokenize = open_nltk(feature, ("punkt_tab",)).word_tokenize
     return lambda text: len(tokenize(text))
 
 

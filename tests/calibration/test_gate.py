@@ -1,16 +1,10 @@
 """Whether a gate fails releases that keep their limits as seldom as it says; all of it with `-m campaign`."""
 
-from math import sqrt
-
 import pytest
+from chance import most_false
 
 from evenhand.benchmarks.calibration import Corpus
 from evenhand.benchmarks.gate import KINDS, SCORES, count_fair, count_halved, count_scores
-
-
-def most_false(trials: int) -> float:
-    """5 % and two standard errors of the simulation."""
-    return trials * 0.05 + 2 * sqrt(trials * 0.05 * 0.95)
 
 
 def test_scores_that_just_keep_their_limits_fail_in_at_most_a_twentieth():

@@ -1,18 +1,13 @@
 """Whether a whole page of an audit says something falsely as seldom as it may: a part here, all with `-m campaign`."""
 
 from itertools import product
-from math import sqrt
 from typing import get_args
 
 import pytest
+from chance import most_false
 
 from evenhand.benchmarks.calibration import OWN, Corpus, Manner
 from evenhand.benchmarks.calibration_headline import ALL_SIZES, PAGES, Kinds, count_pages
-
-
-def most_false(trials: int) -> float:
-    """5 % and two standard errors of the simulation."""
-    return trials * 0.05 + 2 * sqrt(trials * 0.05 * 0.95)
 
 
 @pytest.mark.parametrize(

@@ -1,20 +1,15 @@
 """Whether groups are named falsely as seldom as pages say: simulated corpora, a part of them here, all with `-m campaign`."""
 
 from itertools import product
-from math import sqrt
 from typing import get_args
 
 import pytest
+from chance import most_false
 
 from evenhand.benchmarks.calibration import OWN, SIZES, Corpus, Manner, RealDocuments, count_named, count_named_of
 from evenhand.corpora.bundled import DOCUMENTS
 
 MANNERS = get_args(Manner)
-
-
-def most_false(trials: int) -> float:
-    """5 % and two standard errors of the simulation."""
-    return trials * 0.05 + 2 * sqrt(trials * 0.05 * 0.95)
 
 
 def named_of(kinds, trials, **planted):

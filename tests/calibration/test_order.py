@@ -1,19 +1,14 @@
 """Whether verdicts on places are false as seldom as they say: simulated corpora, a part of them here, all with `-m campaign`."""
 
 from itertools import product
-from math import sqrt
 
 import pytest
+from chance import most_false
 
 from evenhand.benchmarks.calibration import Corpus
 from evenhand.benchmarks.calibration_order import count_effects, count_places
 
 SIZES = ((4, 4), (5, 2, 1))
-
-
-def most_false(trials):
-    """5 % and two standard errors of the simulation."""
-    return trials * 0.05 + 2 * sqrt(trials * 0.05 * 0.95)
 
 
 def kinds(n_sets, manners=("extract", "common words")):

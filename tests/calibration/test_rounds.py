@@ -1,18 +1,13 @@
 """Whether a report is right about where reward and report judges part: simulated runs, a part here, all with `-m campaign`."""
 
 from itertools import product
-from math import sqrt
 
 import pytest
+from chance import most_false
 
 from evenhand.benchmarks.rounds import PARTING, RUNS, Run, count_chosen, count_parted
 
 TOGETHER = sorted(set(RUNS) - {*PARTING, "reward stops, judges fall"})
-
-
-def most_false(trials: int) -> float:
-    """5 % and two standard errors of the simulation."""
-    return trials * 0.05 + 2 * sqrt(trials * 0.05 * 0.95)
 
 
 @pytest.mark.parametrize("kind", TOGETHER)

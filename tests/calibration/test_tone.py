@@ -1,19 +1,14 @@
 """Whether verdicts on tone are false as seldom as they say: simulated corpora, a part of them here, all with `-m campaign`."""
 
-from math import sqrt
 from typing import get_args
 
 import pytest
+from chance import most_false
 
 from evenhand.benchmarks.calibration import Corpus
 from evenhand.benchmarks.calibration_tone import EXTRACTS, Manner, count
 
 MANNERS = get_args(Manner)
-
-
-def most_false(trials):
-    """5 % and two standard errors of the simulation."""
-    return trials * 0.05 + 2 * sqrt(trials * 0.05 * 0.95)
 
 
 @pytest.mark.parametrize("planted", ["fair", "room"])

@@ -2,20 +2,15 @@
 
 from collections import Counter
 from itertools import product
-from math import sqrt
 from typing import get_args
 
 import pytest
+from chance import most_false
 
 from evenhand.benchmarks.calibration import Corpus, Manner
 from evenhand.benchmarks.calibration_word_lists import count_named
 
 SIZES = ((4, 4), (7, 1))
-
-
-def most_false(trials: int) -> float:
-    """5 % and two standard errors of the simulation."""
-    return trials * 0.05 + 2 * sqrt(trials * 0.05 * 0.95)
 
 
 def test_lists_are_named_in_no_more_than_a_twentieth_of_fair_corpora_and_halves_are_found():

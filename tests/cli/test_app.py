@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from commands import started as evenhand
 from quick_recipe import RECIPE
 from typer.testing import CliRunner
 
@@ -32,14 +33,6 @@ FERRY = (
     '{"id": "ferry/1", "text": "The ferry is cheap.", "attributes": {"stance": "left"}}, '
     '{"id": "ferry/2", "text": "The ferry is dear.", "attributes": {"stance": "right"}}]}\n'
 )
-
-
-def evenhand(*arguments, cwd=None):
-    environment = {**os.environ, "COLUMNS": "100", "NO_COLOR": "1"}
-    return subprocess.run(
-        [sys.executable, "-m", "evenhand.cli", *map(str, arguments)],
-        capture_output=True, text=True, check=False, env=environment, cwd=cwd,
-    )  # fmt: skip
 
 
 def edited(folder, **replacements):

@@ -3,37 +3,19 @@ import os
 import re
 import subprocess
 import sys
-from dataclasses import dataclass
+from functools import partial
 from html.parser import HTMLParser
 
 import pytest
 from audit_inputs import ATTRIBUTE, make_set, two_sided, write_sets, write_summaries
-from typer.testing import CliRunner
+from commands import ended
 
-from evenhand.cli.app import app
-from evenhand.errors import EvenhandError
 from evenhand.evaluation.audit.contents import Audit
 
 FAIR, LEFT = "Apple berry cherry grape river stone.", "Apple berry. Cherry grape."
 
 
-@dataclass
-class Done:
-    """What a run of the verb left."""
-
-    returncode: int
-    stdout: str
-    stderr: str
-
-
-def audit(*arguments, **environment):
-    """The verb, run in this process."""
-    found = CliRunner().invoke(app, ["audit", *map(str, arguments)], env={"COLUMNS": "100", **environment})
-    if isinstance(found.exception, EvenhandError):
-        return Done(found.exception.exit_code, found.stdout, str(found.exception))
-    if found.exception is not None and not isinstance(found.exception, SystemExit):
-        raise found.exception
-    return Done(found.exit_code, found.stdout, found.stderr)
+audit = partial(ended, "audit")
 
 
 def test_first_audit_names_what_is_bundled_and_shows_the_lean(tmp_path):

@@ -4,12 +4,11 @@ import json
 
 import pytest
 from audit_inputs import ATTRIBUTE, two_sided, write_sets, write_summaries
-from typer.testing import CliRunner
+from commands import ended
 
 from evenhand.api.asked import asked_models, recipes_of
-from evenhand.cli.app import app
 from evenhand.corpora.reader import read_any
-from evenhand.errors import DataError, EvenhandError
+from evenhand.errors import DataError
 from evenhand.evaluation.audit.contents import Audit
 
 FAST = ("--measures", "value-shares", "--matcher", "words", "--resamples", "200")
@@ -28,12 +27,8 @@ rounds: 0
 
 def audit(*arguments):
     """Exit code of the verb, run in this process, and what it refused."""
-    result = CliRunner().invoke(app, ["audit", *map(str, arguments)])
-    if isinstance(result.exception, EvenhandError):
-        return result.exception.exit_code, str(result.exception)
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    return result.exit_code, result.stderr
+    done = ended("audit", *arguments)
+    return done.returncode, done.stderr
 
 
 @pytest.fixture

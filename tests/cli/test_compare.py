@@ -1,10 +1,11 @@
 import json
 import os
-import subprocess
 import sys
+from functools import partial
 
 import pytest
 import yaml
+from commands import started
 from method_runs import make_recipe
 
 import evenhand
@@ -14,9 +15,7 @@ from evenhand.runfolder.processes import COMMAND, hold
 pytestmark = pytest.mark.usefixtures("quick_commands")
 
 
-def compare(*arguments):
-    command = [sys.executable, "-m", "evenhand.cli", "compare", *(str(argument) for argument in arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+compare = partial(started, "compare")
 
 
 def write_recipe(folder, method, **generate):

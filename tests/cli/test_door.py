@@ -1,12 +1,13 @@
 """The door of verbs: commands of evenhand's plug-ins and of other packages, and what becomes of those that cannot be had."""
 
 import os
-import subprocess
 import sys
 import tomllib
+from functools import partial
 from pathlib import Path
 
 import pytest
+from commands import started
 from made_packages import install
 from rich.text import Text
 from typer.testing import CliRunner
@@ -79,11 +80,7 @@ def run(core, *arguments):
 
 def test_a_verb_of_another_package_is_a_command_with_help_and_refusals(bring):
     site = bring("greetings", GREET, greet="greetings:GREET")
-    environment = {**os.environ, "PYTHONPATH": f"{site}:{os.environ.get('PYTHONPATH', '')}", "COLUMNS": "100"}
-
-    def evenhand(*arguments):
-        command = [sys.executable, "-m", "evenhand", *arguments]
-        return subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    evenhand = partial(started, PYTHONPATH=f"{site}:{os.environ.get('PYTHONPATH', '')}")
 
     assert evenhand("greet", "Ann", "--loud", "-q").stdout == "hello, Ann!\n"
     said = evenhand("--help").stdout

@@ -1,17 +1,14 @@
 """`evenhand run estimate` as a user meets it."""
 
 import json
-import os
-import subprocess
-import sys
-from dataclasses import dataclass
 
 import pytest
+from commands import ended, started
 from published_models import settings_of
 from typer.testing import CliRunner
 
 from evenhand.cli.app import app
-from evenhand.errors import EvenhandError, RecipeError
+from evenhand.errors import RecipeError
 
 pytest.importorskip("trl")
 
@@ -19,34 +16,9 @@ RECIPE = "fairness/perspectivesumm/multi-reward"
 ENVIRONMENT = {"COLUMNS": "100", "NO_COLOR": "1", "HF_HUB_OFFLINE": "1"}
 
 
-def started(*arguments):
-    """The command as a process of its own."""
-    return subprocess.run(
-        [sys.executable, "-m", "evenhand", "run", "estimate", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=os.environ | ENVIRONMENT,
-    )
-
-
-@dataclass(frozen=True)
-class Done:
-    """What a command said, and its exit code."""
-
-    returncode: int
-    stdout: str
-    stderr: str
-
-
 def evenhand(*arguments, columns="100"):
-    """The same in this process."""
-    environment = ENVIRONMENT | {"COLUMNS": columns}
-    done = CliRunner().invoke(app, ["run", "estimate", *map(str, arguments)], env=environment)
-    if isinstance(done.exception, EvenhandError):
-        return Done(done.exception.exit_code, done.stdout, str(done.exception))
-    assert done.exception is None, done.exception
-    return Done(done.exit_code, done.stdout, done.stderr)
+    """The command in this process."""
+    return ended("run", "estimate", *arguments, **ENVIRONMENT | {"COLUMNS": columns})
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +33,7 @@ def llama(tmp_path_factory):
 @pytest.mark.usefixtures("quick_python")
 def test_a_recipe_for_gpus_is_told_in_tables_of_100_columns(llama):
     options = ("--set", f"model.name={llama}", "--requests", "test=30", "--prompt-tokens", "1200")
-    done = started(RECIPE, *options)
+    done = started("run", "estimate", RECIPE, *options, **ENVIRONMENT)
     # its judges' models are not on a machine without a hub
     assert done.returncode == 3, done.stderr
     # on 80 columns with a GPU for which layers are run again, too, each row has its strategy
@@ -267,7 +239,7 @@ def test_a_benchmark_of_judges_has_no_hours_of_a_loop(tmp_path, llama):
     ],
 )
 def test_what_is_not_understood_is_refused(options, said):
-    done = started("quickstart", *options)
+    done = started("run", "estimate", "quickstart", *options, **ENVIRONMENT)
     assert done.returncode == 2
     assert said in done.stderr
 

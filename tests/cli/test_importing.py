@@ -1,11 +1,12 @@
 """`evenhand import`: every format from the command line to document sets that are read back."""
 
 import json
+from functools import partial
 
 import pytest
-from typer.testing import CliRunner
+from commands import invoked
 
-from evenhand.cli.app import VERBS, app
+from evenhand.cli.app import VERBS
 from evenhand.corpora import read_document_sets
 from evenhand.errors import DataError
 
@@ -21,11 +22,7 @@ OF_PLUGINS = (
 )  # fmt: skip
 
 
-def run(*arguments):
-    done = CliRunner().invoke(app, ["import", *map(str, arguments)])
-    if done.exception and not isinstance(done.exception, SystemExit):
-        raise done.exception
-    return done
+run = partial(invoked, "import")
 
 
 def test_table(tmp_path):

@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from commands import started as evenhand
 
 from evenhand.config.recipe_file import load_recipe
 from evenhand.preflight import preflight
@@ -20,14 +21,6 @@ TABLE = "thread,body,party,day\n" + "".join(
         for party, word in (("red", "cheap"), ("blue", "dear"))
     )
 )
-
-
-def evenhand(*arguments, cwd):
-    environment = {**os.environ, "COLUMNS": "100", "NO_COLOR": "1"}
-    return subprocess.run(
-        [sys.executable, "-m", "evenhand.cli", *map(str, arguments)],
-        capture_output=True, text=True, check=False, env=environment, cwd=cwd, stdin=subprocess.DEVNULL,
-    )  # fmt: skip
 
 
 def in_terminal(answers, *arguments, cwd):

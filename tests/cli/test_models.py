@@ -2,12 +2,13 @@
 
 import io
 import json
-import os
 import subprocess
 import sys
 from dataclasses import replace
+from functools import partial
 
 import pytest
+from commands import started
 from rich.console import Console
 
 from evenhand.cli.models import _table
@@ -20,12 +21,7 @@ from evenhand.models.states import states
 def evenhand(tmp_path, quick_commands):
     """Run the command line, 100 columns wide, with an empty cache and no hub."""
 
-    def run(*arguments):
-        environment = {"EVENHAND_CACHE": str(tmp_path / "cache"), "COLUMNS": "100", "HF_HUB_OFFLINE": "1"}
-        command = [sys.executable, "-m", "evenhand", "models", *arguments]
-        return subprocess.run(command, env=os.environ | environment, capture_output=True, text=True, check=False)
-
-    return run
+    return partial(started, "models", EVENHAND_CACHE=str(tmp_path / "cache"), HF_HUB_OFFLINE="1")
 
 
 def test_the_table_fits_100_columns_and_has_every_model_with_its_hash(evenhand):
@@ -58,9 +54,8 @@ def test_names_and_states_are_never_cut(width, state):
 
 
 def test_one_wrong_name_is_told_once(tmp_path):
-    command = [sys.executable, "-m", "evenhand", "validate", "rerank", "--set", "model.name=embedded:smollm2-135m"]
-    environment = {"EVENHAND_CACHE": str(tmp_path / "cache"), "HF_HUB_OFFLINE": "1"}
-    done = subprocess.run(command, env=os.environ | environment, capture_output=True, text=True, check=False)
+    wrong = ("--set", "model.name=embedded:smollm2-135m")
+    done = started("validate", "rerank", *wrong, EVENHAND_CACHE=str(tmp_path / "cache"), HF_HUB_OFFLINE="1")
     assert done.returncode == 2
     assert done.stderr.count("is not known; did you mean 'smollm2-135m-instruct'?") == 1
 

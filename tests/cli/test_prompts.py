@@ -1,19 +1,15 @@
 """`evenhand prompts`: every prompt that ships is listed, and one is printed so that a file of one's own may begin with it."""
 
 import pytest
-from typer.testing import CliRunner
+from commands import invoked
 
-from evenhand.cli.app import app
 from evenhand.errors import DataError
 from evenhand.generate.requests import PROMPTS
 from evenhand.prompts import load_template, shipped_prompts
 
 
 def prompts(*arguments):
-    done = CliRunner().invoke(app, ["prompts", *arguments], env={"COLUMNS": "100"})
-    if done.exception and not isinstance(done.exception, SystemExit):
-        raise done.exception
-    return done.stdout
+    return invoked("prompts", *arguments, COLUMNS="100").stdout
 
 
 def test_all_prompts_are_listed_with_what_is_filled_in():

@@ -1,11 +1,9 @@
 """`evenhand recipes` and `evenhand recipes accelerate` as a user meets them."""
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from commands import started
 
 from evenhand.config.lacking import usable_names
 from evenhand.config.recipe_file import load_recipe
@@ -14,14 +12,7 @@ pytestmark = pytest.mark.usefixtures("quick_commands")
 
 
 def evenhand(*arguments, cwd=None, columns=100):
-    return subprocess.run(
-        [sys.executable, "-m", "evenhand", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "COLUMNS": str(columns), "NO_COLOR": "1"},
-        cwd=cwd,
-    )
+    return started(*arguments, cwd=cwd, COLUMNS=str(columns))
 
 
 def test_all_recipes_are_listed():

@@ -7,10 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
+from commands import invoked
 
 import evenhand
-from evenhand.cli.app import app
 from evenhand.config import CorpusSection
 from evenhand.corpora import load_corpus, read_summaries
 from evenhand.errors import DataError, MissingExtra, RecipeError, StorageError
@@ -24,10 +23,7 @@ def score(tmp_path, *options):
     (tmp_path / "judges.yaml").write_text(JUDGES)
     usual = {"--documents": "reviews", "--judges": str(tmp_path / "judges.yaml"), "--out": str(tmp_path / "out")}
     arguments = [part for option, value in usual.items() if option not in options for part in (option, value)]
-    done = CliRunner().invoke(app, ["score", *arguments, *map(str, options)])
-    if done.exception and not isinstance(done.exception, SystemExit):
-        raise done.exception
-    return done
+    return invoked("score", *arguments, *options)
 
 
 @pytest.fixture

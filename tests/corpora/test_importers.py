@@ -2,10 +2,10 @@
 
 import json
 import os
-import subprocess
 import sys
 
 import pytest
+from commands import started
 from logs import warned
 from made_packages import install
 
@@ -89,13 +89,9 @@ def test_a_format_of_another_package_is_read_wherever_documents_are(bring, petit
 def test_it_has_a_command(bring, petitions, tmp_path):
     site = bring("petitions", PETITIONS, petitions="petitions:PETITIONS")
     out = tmp_path / "sets.jsonl"
-    done = subprocess.run(
-        [
-            sys.executable, "-m", "evenhand", "import", "petitions", petitions,
-            "--out", out, "--attribute", "side", "--split", "test",
-        ],
-        capture_output=True, text=True, check=False,
-        env={**os.environ, "PYTHONPATH": f"{site}:{os.environ.get('PYTHONPATH', '')}"},
+    done = started(
+        "import", "petitions", petitions, "--out", out, "--attribute", "side", "--split", "test",
+        PYTHONPATH=f"{site}:{os.environ.get('PYTHONPATH', '')}",
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == f"{out}: 1 document set\nleft out: 1 petition without a text\n"

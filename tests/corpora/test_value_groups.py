@@ -1,12 +1,12 @@
 """Groups take the place of values wherever documents are read, and nothing is lost on the way."""
 
 import json
+from functools import partial
 
 import pytest
-from typer.testing import CliRunner
+from commands import invoked
 
 import evenhand
-from evenhand.cli.app import app
 from evenhand.config import ColumnsSection, CorpusSection
 from evenhand.corpora import load_corpus, read_any
 from evenhand.corpora.values import groups_in, settled
@@ -141,11 +141,7 @@ def test_an_imported_table_keeps_its_groups_and_an_audit_says_them(tmp_path):
         "".join(json.dumps({"id": f"s{k}", "summary": f"word{k} 1 text"}) + "\n" for k in range(6))
     )
 
-    def run(*arguments):
-        done = CliRunner().invoke(app, [*map(str, arguments)], env={"COLUMNS": "100"})
-        if done.exception and not isinstance(done.exception, SystemExit):
-            raise done.exception
-        return done
+    run = partial(invoked, COLUMNS="100")
 
     names = ("--set", "set", "--text", "text", "--attribute", "stars", "--attribute", "country")
     groups = ("--group", f"stars: {GROUP}", "--group", "country: home=U; abroad=*")

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from made_adapters import adapted
 
 from evenhand.config import ModelSection
 from evenhand.errors import ModelError
@@ -41,13 +42,7 @@ def open_model(folder: Path) -> Any:
 @pytest.fixture
 def adapter(tiny_model: Path, tmp_path: Path) -> Path:
     """An adapter that says something: B, which begins at zero, is drawn too."""
-    torch.manual_seed(1)
-    config = peft.LoraConfig(r=4, lora_alpha=8, target_modules=["q_proj", "v_proj"], task_type="CAUSAL_LM")
-    model = peft.get_peft_model(open_model(tiny_model), config)
-    for name, weight in model.named_parameters():
-        if "lora_B" in name:
-            torch.nn.init.normal_(weight, std=0.5)
-    model.save_pretrained(tmp_path / "adapter")
+    adapted(open_model(tiny_model), tmp_path / "adapter", lora_alpha=8, task_type="CAUSAL_LM")
     return tmp_path / "adapter"
 
 

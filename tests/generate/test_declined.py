@@ -4,18 +4,10 @@ import pytest
 from conformance import of_plugins
 from method_runs import counted, drawn_candidates
 
-from evenhand.config import CorpusSection, TaskSection
-from evenhand.generate.requests import build_requests
-
 THOUGHT = "<think>\nBoth sides speak of pay.\n\nSo I name it.\n</think>\n\n"
 ANNOUNCED = 'Here is the refined summary:\n\n"{}"'
 REFUSAL = "I'm sorry, but I can't assist with that request."
 OPTIONS = of_plugins("METHODS")
-
-
-@pytest.fixture
-def requests(ferry):
-    return build_requests([ferry], CorpusSection(), TaskSection())
 
 
 @pytest.mark.parametrize("method", OPTIONS)

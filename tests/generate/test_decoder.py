@@ -1,6 +1,7 @@
 """Both decoders against plain forward passes, and which model gets which."""
 
 import pytest
+from made_adapters import adapted
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
@@ -185,14 +186,7 @@ def test_model_that_would_answer_otherwise_is_padded(monkeypatch):
 
 
 def test_adapter_speaks_through_both_decoders(tmp_path):
-    peft = pytest.importorskip("peft")
-    torch.manual_seed(1)
-    wrapped = peft.get_peft_model(make(), peft.LoraConfig(r=4, target_modules=["q_proj", "v_proj"]))
-    for name, weight in wrapped.named_parameters():
-        if "lora_B" in name:
-            torch.nn.init.normal_(weight, std=0.5)
-    wrapped.save_pretrained(tmp_path)
-    wrapped.eval()
+    wrapped = adapted(make(), tmp_path)
     for implementation in ("sdpa", "eager"):
         decoder = open_decoder(make(attn_implementation=implementation), tmp_path, Usage(), longest=1024)
         check(decoder, lambda rows: plain_logits(wrapped, rows))

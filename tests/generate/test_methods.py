@@ -1,13 +1,12 @@
 """Methods of other packages: asked by their names in a recipe, with options of their own, and refused where they are wrong."""
 
 import os
-import subprocess
-import sys
 from functools import partial
 from types import SimpleNamespace
 
 import made_packages
 import pytest
+from commands import started
 from method_runs import make_recipe
 from quick_recipe import RECIPE
 
@@ -115,8 +114,7 @@ def test_the_loop_runs_a_method_of_another_package(tmp_path, bring):
     generation = RECIPE["generate"] | {"method": "shorter", "replicas": 2, "requests_per_batch": 2}
     recipe.write_text(dump_yaml(RECIPE | {"output": str(tmp_path / "run"), "generate": generation}))
     paths = os.pathsep.join([str(tmp_path / "site"), *filter(None, [os.environ.get("PYTHONPATH")])])
-    command = [sys.executable, "-m", "evenhand", "loop", str(recipe)]
-    done = subprocess.run(command, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": paths}, check=False)
+    done = started("loop", recipe, PYTHONPATH=paths)
     assert done.returncode == 0, done.stderr
     assert "words: 20" in (tmp_path / "run" / "recipe.yaml").read_text()
     assert len(made(open_phase(load_recipe(recipe), "evaluation/base"))) == 12

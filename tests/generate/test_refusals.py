@@ -26,6 +26,18 @@ from evenhand.records import Contract
         "I can't fulfill that.",
         "I am not able to fulfil this.",
         "I cannot provide a response here.",
+        "I'm sorry, but I cannot summarise this.",
+        "Sorry, I can't help with that.",
+        "I apologize, but this text is too old.",
+        "I cannot provide a summary.",
+        "Unfortunately, I am unable to read it.",
+        "As an AI language model, I do not read news.",
+        "I can\u2019t do this.",
+        "I won't summarise this.",
+        "I must decline.",
+        "I'm sorry. I cannot help you with it.",
+        "I'm sorry, but I cannot.",
+        "As an AI, I am not able to assist.",
     ],
 )
 def test_openings_that_speak_of_what_was_asked_refuse(text):
@@ -50,6 +62,13 @@ def test_openings_that_speak_of_what_was_asked_refuse(text):
         "I'm sorry I bought it.",
         "Customers are sorry that the maker refused to help.",
         "The maker said: I cannot help you.",
+        "Sorrel Vey won.",
+        "The mayor is sorry.",
+        "I candidly think that Vey won.",
+        "As an aid worker, Vey won.",
+        "I can't believe it, said Quill.",
+        "Sorry is the word that Vey never said. She helped in the mill.",
+        "\u8a69\u4eba\u306f\u8a9e\u3063\u305f",
     ],
 )
 def test_summaries_that_open_alike_or_quote_one_do_not(text):

@@ -6,6 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
+from judge_models import Hostile
 
 from evenhand.config.judges import AlignmentJudge
 from evenhand.errors import JudgeError, ModelError
@@ -211,16 +212,6 @@ def test_released_pickle_is_refused_before_it_is_opened(tmp_path):
     section = AlignmentJudge(kind="alignment", aligner="alignscore", model=str(tmp_path / "AlignScore-large.ckpt"))
     with pytest.raises(JudgeError, match=r"is a pickle.*evenhand judges convert alignscore"):
         open_alignment("judge", section, SharedModels())
-
-
-class Hostile:
-    """Writes a file when it is unpickled."""
-
-    def __init__(self, path):
-        self.path = path
-
-    def __reduce__(self):
-        return (open, (str(self.path), "w"))
 
 
 @pytest.mark.parametrize("write", [torch.save, lambda value, path: path.write_bytes(pickle.dumps(value, protocol=2))])

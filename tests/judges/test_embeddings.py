@@ -10,12 +10,9 @@ from evenhand.errors import StorageError
 from evenhand.judges.aligner import Pairing
 from evenhand.judges.embeddings import EMBEDDINGS, keep_embeddings, known_embeddings
 
+pytestmark = pytest.mark.usefixtures("own_cache")
+
 ONE, TWO = np.array([0.6, -0.8], dtype=np.float32), np.array([1.0, 0.0], dtype=np.float32)
-
-
-@pytest.fixture(autouse=True)
-def cache(tmp_path, monkeypatch):
-    monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / "cache"))
 
 
 def test_they_are_found_by_encoder_and_text_and_the_first_stays():

@@ -475,11 +475,6 @@ def test_a_run_folders_code_runs_when_it_is_asked_for(tmp_path, monkeypatch):
 # where it works
 
 
-@pytest.fixture
-def own_cache(tmp_path, monkeypatch):
-    monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / "cache"))
-
-
 def test_keys_and_functions_in_python(tmp_path, own_cache):
     made = evenhand.generate("sample", "none", n=2, task={"scope": "all"}, backend="scripted", attribute="stance")
     (tmp_path / "judge.py").write_text("def score(summary, sources): return min(1, len(summary) / len(sources) / 100)")

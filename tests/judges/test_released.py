@@ -1,21 +1,12 @@
 """Reading released pickles without running their code."""
 
 import pytest
+from judge_models import Hostile
 
 from evenhand.errors import JudgeError
 from evenhand.judges.released import only_tensors, read_released
 
 torch = pytest.importorskip("torch")
-
-
-class Hostile:
-    """Writes a file when it is unpickled."""
-
-    def __init__(self, path):
-        self.path = path
-
-    def __reduce__(self):
-        return (open, (str(self.path), "w"))
 
 
 def test_tensors_and_plain_values_are_read(tmp_path):

@@ -15,6 +15,8 @@ from evenhand.runfolder.phases import CANDIDATES, JUDGEMENTS, REQUESTS, open_pha
 from evenhand.runfolder.progress import progress_path, read_progress
 from evenhand.storage import read_jsonl, write_jsonl
 
+pytestmark = pytest.mark.usefixtures("own_cache")
+
 
 class CountingJudge:
     """Scores by the number of words; remembers what it was asked, and fails or stops where it is told to."""
@@ -43,11 +45,6 @@ class CountingJudge:
 
     def close(self):
         self.log.append(f"{self.name} closed")
-
-
-@pytest.fixture(autouse=True)
-def own_cache(tmp_path, monkeypatch):
-    monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / "cache"))
 
 
 def recipe(tmp_path, output="run", **changes):

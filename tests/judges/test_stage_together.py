@@ -14,12 +14,9 @@ from evenhand.runfolder.phases import CANDIDATES, JUDGEMENTS, REQUESTS, open_pha
 from evenhand.storage import read_jsonl, write_jsonl
 from evenhand.text.digests import digest
 
+pytestmark = pytest.mark.usefixtures("own_cache")
+
 RUBRICS = ("coverage", "faithfulness")
-
-
-@pytest.fixture(autouse=True)
-def own_cache(tmp_path, monkeypatch):
-    monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / "cache"))
 
 
 @pytest.fixture

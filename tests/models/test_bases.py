@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import made_adapters
 import pytest
 from damage import config, filled, settings, tensors
 
@@ -23,11 +24,7 @@ def adapted(tiny_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An adapter of the tiny model, as peft saves it."""
     folder = tmp_path_factory.mktemp("adapted") / "adapter"
     model = open_model("AutoModelForCausalLM", str(tiny_model), "the trial")
-    made = peft.get_peft_model(model, peft.LoraConfig(r=2, target_modules=["q_proj"], task_type="CAUSAL_LM"))
-    for name, weight in made.named_parameters():
-        if "lora_B" in name:
-            torch.nn.init.normal_(weight, std=0.3)
-    made.save_pretrained(folder)
+    made_adapters.adapted(model, folder, std=0.3, r=2, target_modules=["q_proj"], task_type="CAUSAL_LM")
     return folder
 
 

@@ -1,13 +1,12 @@
 """Damaged folders of models and adapters: each is one message that names it, and the exit code of what must be mended."""
 
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from commands import started
 from damage import (
     LFS,
     Damage,
@@ -377,10 +376,7 @@ def test_verb_ends_with_one_message_and_the_code_of_what_must_be_mended(folder: 
     recipe = Path(__file__).parents[2] / "recipes" / "quickstart.yaml"
     changes = {"model.name": folder, "output": folder.parent / "run", "generate.backend": "transformers"}
     arguments = [part for key, value in changes.items() for part in ("--set", f"{key}={value}")]
-    done = subprocess.run(
-        [sys.executable, "-m", "evenhand.cli", verb, str(recipe), *arguments],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    done = started(verb, recipe, *arguments)
     assert done.returncode == 2, done.stderr
     told = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
     assert len(told) == 1

@@ -9,11 +9,11 @@ import json
 import os
 import shutil
 import stat
-import subprocess
 import sys
 
 import pytest
 import yaml
+from commands import started
 
 from evenhand.config import Recipe
 from evenhand.errors import EvenhandError
@@ -918,10 +918,7 @@ def test_all_of_them_are_told_together_and_validate_ends_with_2(trained, tmp_pat
     trained["judges"]["fit"]["against"] = "key_points"
     path = tmp_path / "recipe.yaml"
     path.write_text(yaml.safe_dump(trained))
-    done = subprocess.run(
-        [sys.executable, "-m", "evenhand.cli", "validate", str(path)],
-        capture_output=True, text=True, check=False, env=os.environ | {"NO_COLOR": "1"},
-    )  # fmt: skip
+    done = started("validate", path)
     assert done.returncode == 2, done.stderr
     assert "no key points listed" in done.stderr
     assert "galore_adamw cannot be had here" in done.stderr

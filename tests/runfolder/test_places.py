@@ -1,12 +1,11 @@
 """Places of other packages: named by `executor`, they have machines of their own, and are refused where they are wrong."""
 
 import os
-import subprocess
-import sys
 from functools import partial
 
 import made_packages
 import pytest
+from commands import started
 from quick_recipe import RECIPE
 
 from evenhand.config.model import EXECUTORS
@@ -59,9 +58,7 @@ def test_candidates_are_made_at_a_place_of_another_package(tmp_path, bring):
     paths = os.pathsep.join([str(tmp_path / "site"), *filter(None, [os.environ.get("PYTHONPATH")])])
 
     def candidates(folder, *options):
-        command = [sys.executable, "-m", "evenhand", "generate", str(recipe), "--phase", "evaluation/base", *options]
-        environment = os.environ | {"PYTHONPATH": paths}
-        done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=tmp_path, check=False)
+        done = started("generate", recipe, "--phase", "evaluation/base", *options, cwd=tmp_path, PYTHONPATH=paths)
         assert done.returncode == 0, done.stderr
         return (tmp_path / folder / "evaluation" / "base" / "candidates.jsonl").read_bytes()
 

@@ -499,12 +499,6 @@ def test_prompts_that_differ_by_white_space_are_warned_of(
     )
 
 
-def test_the_package_loads_no_torch_before_the_trainer_is_asked_for() -> None:
-    code = "import sys, evenhand.train; print(sorted({'torch', 'trl'} & sys.modules.keys()))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.stdout.splitlines()[-1:] == ["[]"], done.stderr
-
-
 def test_the_script_of_the_docs_runs(tiny_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     page = (Path(__file__).parents[2] / "docs" / "trainer.md").read_text(encoding="utf-8")
     script = page.split("```python\n")[1].split("```")[0]

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
+from made_adapters import adapted
 
 from evenhand.config import ModelSection
 from evenhand.errors import ModelError, RecipeError
@@ -19,16 +20,9 @@ OpenRound = Callable[..., Phase]
 
 def saved_adapter(tiny_model: Path, folder: Path, **config: Any) -> Path:
     """An adapter as a round leaves it, with weights that are not zero."""
-    torch.manual_seed(2)
-    options = {"r": 4, "lora_alpha": 8, "target_modules": ["q_proj", "k_proj", "v_proj", "o_proj"]} | config
-    model = peft.get_peft_model(
-        load_base(ModelSection(name=str(tiny_model), dtype="float32")),
-        peft.LoraConfig(task_type="CAUSAL_LM", **options),
-    )
-    for name, weight in model.named_parameters():
-        if "lora_B" in name:
-            torch.nn.init.normal_(weight, std=0.1)
-    model.save_pretrained(folder)
+    options = {"lora_alpha": 8, "target_modules": ["q_proj", "k_proj", "v_proj", "o_proj"]} | config
+    base = load_base(ModelSection(name=str(tiny_model), dtype="float32"))
+    adapted(base, folder, std=0.1, seed=2, task_type="CAUSAL_LM", **options)
     return folder
 
 

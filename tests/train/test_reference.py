@@ -13,12 +13,7 @@ from evenhand.train.examples import TokenPair
 from evenhand.train.reference import REFERENCE_LOGPS, _batches, kept_reference, reference_signature
 
 pytest.importorskip("trl")
-pytestmark = pytest.mark.usefixtures("fresh_accelerate")
-
-
-@pytest.fixture(autouse=True)
-def own_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / "cache"))
+pytestmark = pytest.mark.usefixtures("fresh_accelerate", "own_cache")
 
 
 @pytest.fixture

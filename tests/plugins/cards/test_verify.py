@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from commands import invoked
 from typer.testing import CliRunner
 
 from evenhand.cli.app import app
@@ -32,10 +33,7 @@ def found_in(path: Path, text: str, run: FinishedRun) -> list[Departure]:
 
 
 def verify(*arguments: object) -> int:
-    done = CliRunner().invoke(app, ["run", "verify", *map(str, arguments)])
-    if done.exception and not isinstance(done.exception, SystemExit):
-        raise done.exception
-    return done.exit_code
+    return invoked("run", "verify", *arguments).exit_code
 
 
 def refusal(*arguments: object) -> str:

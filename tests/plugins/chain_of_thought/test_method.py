@@ -1,10 +1,7 @@
 """Chain of thought: four steps, each of which sees those before it."""
 
-import pytest
 from method_runs import Noting, job, make_recipe, order, seeds_of
 
-from evenhand.config import CorpusSection, TaskSection
-from evenhand.generate.requests import build_requests
 from evenhand.plugins.chain_of_thought.method import summarise
 
 WRITTEN = {
@@ -17,11 +14,6 @@ WRITTEN = {
 
 def answer(ask):
     return next(said for begin, said in WRITTEN.items() if begin in ask.prompt[-1].content)
-
-
-@pytest.fixture
-def requests(ferry):
-    return build_requests([ferry], CorpusSection(), TaskSection())
 
 
 def test_each_step_sees_the_ones_before_it(requests):

@@ -2,12 +2,12 @@
 
 import json
 import re
+from functools import partial
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
+from commands import invoked
 
-from evenhand.cli.app import app
 from evenhand.errors import EvenhandError
 from evenhand.plugins.consultations.themefinder import read_themefinder
 
@@ -155,11 +155,7 @@ def test_a_folder_of_something_else_is_refused(tmp_path):
         read_themefinder(tmp_path)
 
 
-def imported(*arguments):
-    done = CliRunner().invoke(app, ["import", *map(str, arguments)])
-    if done.exception and not isinstance(done.exception, SystemExit):
-        raise done.exception
-    return done
+imported = partial(invoked, "import")
 
 
 def test_themefinder_is_imported_with_a_card_without_votes(folder, tmp_path):

@@ -9,6 +9,7 @@ from importlib.util import find_spec
 
 import pytest
 from answering import AnsweringBackend
+from commands import started
 
 from evenhand.corpora.annotated import read_annotated
 from evenhand.corpora.controlled import read_controlled
@@ -370,10 +371,7 @@ attempts: 12
 def verb(folder, *arguments):
     path = folder / "recipe.yaml"
     path.write_text(RECIPE.format(output=folder / "out"))
-    return subprocess.run(
-        [sys.executable, "-m", "evenhand.cli", "judges", "controlled", str(path), *arguments],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    return started("judges", "controlled", path, *arguments)
 
 
 def test_verb_builds_a_set_and_says_where_it_is(tmp_path):

@@ -2,13 +2,10 @@
 
 import re
 
-import pytest
 from method_runs import Filtering, Noting, counted, drawn_candidates, job, make_recipe, order, seeds_of
 
-from evenhand.config import CorpusSection, TaskSection
 from evenhand.generate import zero_shot
 from evenhand.generate.method import seed_from
-from evenhand.generate.requests import build_requests
 from evenhand.plugins.debate import method
 from evenhand.plugins.debate.method import summarise
 
@@ -21,11 +18,6 @@ def answer(ask):
     if mine:
         return f"The Left r{mine[1]} saw {' '.join(answers)}"
     return f"The Left final of {' '.join(answers)}" if answers else f"The Left {ask.seed}"
-
-
-@pytest.fixture
-def requests(ferry):
-    return build_requests([ferry], CorpusSection(), TaskSection())
 
 
 def run(requests, n=2, **options):

@@ -2,13 +2,13 @@
 
 import hashlib
 import re
-import subprocess
 import sys
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import pytest
+from commands import started
 from made_packages import install
 
 from evenhand.config import CorpusSection
@@ -120,8 +120,7 @@ def test_the_real_films_are_384_with_11319_texts_that_can_be_split():
 def test_a_raw_file_can_be_imported(tmp_path):
     file, out = tmp_path / "raw.csv", tmp_path / "out.jsonl"
     file.write_text(CONTENT)
-    command = [sys.executable, "-m", "evenhand", "import", "films", str(file), "--out", str(out)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = started("import", "films", file, "--out", out)
     assert done.returncode == 0, done.stderr
     assert "document sets" in done.stdout
     assert read_any(out)

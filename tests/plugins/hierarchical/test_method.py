@@ -23,11 +23,6 @@ def answer(ask):
     return f"Part {passage[1].split()[-1]}" if passage else "The Left says so."
 
 
-@pytest.fixture
-def requests(ferry):
-    return build_requests([ferry], CorpusSection(), TaskSection())
-
-
 def test_summaries_of_parts_stand_where_the_documents_stood(requests, ferry):
     backend = Noting(answer)
     replies = summarise(job(backend, requests, order(), seeds_of(requests, 2), recipe()))

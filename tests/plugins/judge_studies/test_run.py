@@ -25,15 +25,11 @@ from evenhand.plugins.judge_studies.run import (
 from evenhand.storage import write_json, write_jsonl
 from evenhand.text import fold
 
+pytest.importorskip("rouge_score")
+
 RECALL = RougeJudge(kind="rouge", measure="recall")
 JUDGES = {"recall": RECALL, "length": RuleJudge(kind="length"), "contract": RuleJudge(kind="contract")}
 TOLD = {"left": "welfare union tenants commons equity", "right": "liberty thrift market heritage order"}
-
-
-@pytest.fixture(autouse=True)
-def own_cache(tmp_path, monkeypatch):
-    pytest.importorskip("rouge_score")
-    monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / "cache"))
 
 
 @pytest.fixture

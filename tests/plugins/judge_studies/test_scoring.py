@@ -190,8 +190,7 @@ def test_judges_that_have_nothing_to_look_at_are_told():
     assert {has_nothing_to_judge(each) for each in BASELINES.values()} == {None}
 
 
-def test_functions_judge_controlled_summaries_with_their_source(tmp_path, monkeypatch):
-    monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / "cache"))
+def test_functions_judge_controlled_summaries_with_their_source():
     sets = read_controlled(Path("sample"))[:2]
 
     def score(summary, sources, request):

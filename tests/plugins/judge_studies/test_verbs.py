@@ -25,7 +25,6 @@ RECIPE = {
 
 @pytest.fixture
 def here(tmp_path, monkeypatch):
-    monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / "cache"))
     monkeypatch.chdir(tmp_path)
     (tmp_path / "recipe.yaml").write_text(yaml.safe_dump(RECIPE))
     return tmp_path

@@ -1,12 +1,11 @@
 """Debates of two parties: a question's turns in their order, both parties in each set."""
 
 import csv
-import subprocess
-import sys
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import pytest
+from commands import started
 
 from evenhand.config import CorpusSection
 from evenhand.corpora import read_any, split_sets
@@ -129,8 +128,7 @@ def test_a_raw_file_can_be_imported(tmp_path):
             for party in ("Democratic", "Republican")
         )
     )
-    command = [sys.executable, "-m", "evenhand", "import", "debates", str(file), "--out", str(out)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = started("import", "debates", file, "--out", out)
     assert done.returncode == 0, done.stderr
     assert "document set" in done.stdout
     assert read_any(out)

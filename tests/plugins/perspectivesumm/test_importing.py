@@ -2,20 +2,15 @@
 
 import gzip
 import json
+from functools import partial
 
 import pytest
-from typer.testing import CliRunner
+from commands import invoked
 
-from evenhand.cli.app import app
 from evenhand.corpora import read_document_sets
 from evenhand.errors import DataError
 
-
-def run(*arguments):
-    done = CliRunner().invoke(app, ["import", *map(str, arguments)])
-    if done.exception and not isinstance(done.exception, SystemExit):
-        raise done.exception
-    return done
+run = partial(invoked, "import")
 
 
 def test_perspectivesumm(tmp_path):

@@ -1,20 +1,15 @@
 """`evenhand import` of annotated PoliSum: from the command line to document sets that are read back."""
 
 import json
+from functools import partial
 
 import pytest
-from typer.testing import CliRunner
+from commands import invoked
 
-from evenhand.cli.app import app
 from evenhand.corpora import read_document_sets
 from evenhand.errors import DataError
 
-
-def run(*arguments):
-    done = CliRunner().invoke(app, ["import", *map(str, arguments)])
-    if done.exception and not isinstance(done.exception, SystemExit):
-        raise done.exception
-    return done
+run = partial(invoked, "import")
 
 
 def test_annotation(tmp_path):

@@ -6,8 +6,9 @@ import math
 import pickle
 
 import pytest
+from judge_models import Hostile
 
-from evenhand.errors import DataError, JudgeError, UnfitModelError
+from evenhand.errors import JudgeError, UnfitModelError
 from evenhand.judges.judge import JudgeInput
 from evenhand.judges.shared import SharedModels
 from evenhand.plugins.released.bleurt import open_bleurt
@@ -176,16 +177,6 @@ def test_tokens_are_those_of_sentencepiece(tmp_path, spm, text):
     assert found == sentencepiece.SentencePieceProcessor(model_proto=spm).encode(text)
 
 
-class Hostile:
-    """Writes a file when it is unpickled."""
-
-    def __init__(self, path):
-        self.path = path
-
-    def __reduce__(self):
-        return (open, (str(self.path), "w"))
-
-
 def break_it(folder, how):
     weights = folder / "model.safetensors"
     if how == "cut short":
@@ -280,14 +271,6 @@ def test_damaged_vocabulary_is_one_message(port, tmp_path, content, message):
     with pytest.raises((JudgeError, UnfitModelError), match=rf"vocab\.txt: {message}"):
         convert_bleurt(folder, tmp_path / "made")
     assert not (tmp_path / "made").exists()
-
-
-def test_folder_with_something_in_it_is_left_as_it_is(port, tmp_path):
-    folder, _ = port()
-    (tmp_path / "made").mkdir()
-    (tmp_path / "made" / "notes.txt").touch()
-    with pytest.raises(DataError, match=r"--out .*made: already exists and is not empty; name a new folder"):
-        convert_bleurt(folder, tmp_path / "made")
 
 
 def test_judge_says_how_a_checkpoint_of_the_port_becomes_readable(port):

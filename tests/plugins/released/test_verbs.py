@@ -2,29 +2,22 @@
 
 import math
 import pickle
-import subprocess
-import sys
 from collections import OrderedDict
+from functools import partial
 
 import pytest
-from typer.testing import CliRunner
+from commands import invoked, started
+from judge_models import Hostile
 
 from evenhand.errors import DataError
 from evenhand.plugins.released.sections import SummacJudge
 from evenhand.plugins.released.summac import read_weights
-from evenhand.plugins.released.verbs import app
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
 VERBS = ("alignscore", "bleurt", "summac")
-
-
-def run(*arguments):
-    done = CliRunner().invoke(app, [str(argument) for argument in arguments])
-    if done.exception and not isinstance(done.exception, SystemExit):
-        raise done.exception
-    return done
+run = partial(invoked, "judges", "convert")
 
 
 def read_out():
@@ -72,16 +65,6 @@ def test_released_checkpoint_of_alignscore_names_its_encoder(tmp_path):
     with pytest.raises(DataError, match="does not name the encoder that it was trained from; name it with --encoder"):
         run("alignscore", source, "--out", tmp_path / "other")
     run("alignscore", source, "--encoder", encoder, "--out", tmp_path / "other")
-
-
-class Hostile:
-    """Writes a file when it is unpickled."""
-
-    def __init__(self, path):
-        self.path = path
-
-    def __reduce__(self):
-        return (open, (str(self.path), "w"))
 
 
 @pytest.mark.parametrize("verb", VERBS)
@@ -137,10 +120,7 @@ def test_folder_with_something_in_it_is_left_alone(tmp_path, verb):
 
 
 def test_mistake_ends_with_exit_code_2(tmp_path):
-    arguments = ["judges", "convert", "summac", str(tmp_path / "absent.bin"), "--out", str(tmp_path / "made")]
-    done = subprocess.run(
-        [sys.executable, "-m", "evenhand.cli", *arguments], capture_output=True, text=True, check=False
-    )
+    done = started("judges", "convert", "summac", tmp_path / "absent.bin", "--out", tmp_path / "made")
     assert done.returncode == 2
     assert done.stderr.startswith(f"error: {tmp_path / 'absent.bin'}: is not there")
     assert "Traceback" not in done.stderr

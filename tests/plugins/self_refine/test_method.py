@@ -2,7 +2,6 @@
 
 import re
 
-import pytest
 from method_runs import Noting, counted, drawn_candidates, job, make_recipe, order, seeds_of
 
 from evenhand.config import CorpusSection, TaskSection
@@ -19,11 +18,6 @@ def answer(ask):
     if "Write the feedback" in text:
         return f"Mend <{quoted[0][1]}>"
     return f"The Left, refined from {quoted[0][1]}; {quoted[1][1]}" if quoted else f"The Left {ask.seed}"
-
-
-@pytest.fixture
-def requests(ferry):
-    return build_requests([ferry], CorpusSection(), TaskSection())
 
 
 def run(requests, rounds=2, **options):

@@ -3,18 +3,11 @@
 import pytest
 from method_runs import first_prompts, make_recipe, own_prompts
 
-from evenhand.config import CorpusSection, TaskSection
 from evenhand.errors import RecipeError
-from evenhand.generate.requests import build_requests
 from evenhand.generate.step_prompts import refuse_step_prompts, step_signatures
 from evenhand.plugins.self_refine import method
 
 FEEDBACK = "{task}|{summary}"
-
-
-@pytest.fixture
-def requests(ferry):
-    return build_requests([ferry], CorpusSection(), TaskSection())
 
 
 def recipe(tmp_path, **texts):

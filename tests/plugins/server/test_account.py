@@ -24,7 +24,7 @@ from serving import Server
 
 from evenhand.errors import CostLimitError, EvenhandError, ModelError, UnfitModelError
 from evenhand.generate.backend import Ask
-from evenhand.plugins.server import reachability, tries
+from evenhand.plugins.server import reachability
 from evenhand.plugins.server.account import Charge, Spending, costs_by_try
 from evenhand.plugins.server.bounds import most_tokens
 from evenhand.plugins.server.kept import ANSWERS, KeptAnswers
@@ -34,17 +34,13 @@ from evenhand.runfolder.journal import Journal
 from evenhand.runfolder.processes import this_process
 from evenhand.runfolder.spending import COSTS, spending
 
+pytestmark = pytest.mark.usefixtures("quick_tries")
+
 # of a million tokens each, and of one
 PRICE = {"input": 1000.0, "output": 2000.0}
 TOKEN = (0.001, 0.002)
 LATE = 0.6
 FAULTS = [*misbehaving.WAYS, 204, 408, 409, 429, 500, 503, 529]
-
-
-@pytest.fixture(autouse=True)
-def _hurry(tmp_path, monkeypatch):
-    monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(tries, "FIRST_WAIT", 0.01)
 
 
 class Address(NamedTuple):

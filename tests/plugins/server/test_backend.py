@@ -35,13 +35,10 @@ from evenhand.records import Message, Sampling
 from evenhand.runfolder.journal import Journal
 from evenhand.runfolder.spending import COSTS, spending
 
+pytestmark = pytest.mark.usefixtures("own_cache")
+
 GREEDY = Sampling(temperature=0.0, max_tokens=8)
 DRAWN = Sampling(temperature=1.0, max_tokens=8)
-
-
-@pytest.fixture(autouse=True)
-def _cache(tmp_path, monkeypatch):
-    monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / "cache"))
 
 
 opened = partial(serving.opened, retries=3)
@@ -120,8 +117,7 @@ FAULTS = [429, 500, 503, "close", "cut", "text", "empty", "nothing", "error", "n
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_broken_answer_is_asked_for_again(fault, monkeypatch):
-    _hurry(monkeypatch)
+def test_broken_answer_is_asked_for_again(fault, quick_tries):
     asks = [ask(f"text {n}") for n in range(10)]
     with Server() as server, opened(server) as backend:
         whole = texts(backend, asks)
@@ -131,14 +127,7 @@ def test_broken_answer_is_asked_for_again(fault, monkeypatch):
         assert len(server.asked) > 10
 
 
-def _hurry(monkeypatch):
-    from evenhand.plugins.server import tries
-
-    monkeypatch.setattr(tries, "FIRST_WAIT", 0.01)
-
-
-def test_slow_answer_runs_into_the_timeout(monkeypatch):
-    _hurry(monkeypatch)
+def test_slow_answer_runs_into_the_timeout(quick_tries):
 
     def slow(number, body):
         time.sleep(1.0 if number < 2 else 0)
@@ -152,8 +141,7 @@ def test_slow_answer_runs_into_the_timeout(monkeypatch):
         backend.complete([ask("a bridge")])
 
 
-def test_after_a_failure_for_good_what_was_under_way_is_kept(monkeypatch):
-    _hurry(monkeypatch)
+def test_after_a_failure_for_good_what_was_under_way_is_kept(quick_tries):
     asks = [ask(f"text {n}") for n in range(30)]
     bad = "text 7"
 

@@ -15,6 +15,8 @@ from evenhand.generate.backend import Ask, Usage
 from evenhand.plugins.server.model_names import is_same_model
 from evenhand.records import Message, Sampling
 
+pytestmark = pytest.mark.usefixtures("own_cache")
+
 opened = partial(serving.opened, retries=0)
 
 PROVIDERS = ("", "openai/", "models/", "org/team/", "/srv/models/")
@@ -65,11 +67,6 @@ def test_other_usual_spellings_make_no_other_model(asked, answered):
 )  # fmt: skip
 def test_another_model_is_one(asked, answered):
     assert not is_same_model(asked, answered) and not is_same_model(answered, asked)
-
-
-@pytest.fixture(autouse=True)
-def _cache(tmp_path, monkeypatch):
-    monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / "cache"))
 
 
 def asks(n):

@@ -14,12 +14,12 @@ from evenhand.config import BackendSection, ModelSection
 from evenhand.errors import ModelError, UnfitModelError
 from evenhand.generate.backend import TOO_LONG, Ask
 from evenhand.generate.backends import open_backend
-from evenhand.plugins.server import tries
 from evenhand.plugins.server.kept import ANSWERS
 from evenhand.plugins.server.rejections import rejection
 from evenhand.records import Message, Sampling
 
 REFUSED = "refused by the server"
+pytestmark = pytest.mark.usefixtures("quick_tries")
 
 
 def object_of(text, code, kind, param):
@@ -213,12 +213,6 @@ def test_gateways_page_and_deep_or_endless_bodies_are_read_quickly():
         deep = {"error": [deep] * 3}
     assert rejection(400, deep).words == ""
     assert len(rejection(400, {"error": [{"message": f"{n} {'x' * 9999}"} for n in range(5000)]}).words) < 500_000
-
-
-@pytest.fixture(autouse=True)
-def _cache(tmp_path, monkeypatch):
-    monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(tries, "FIRST_WAIT", 0.01)
 
 
 def ask(text, choices=()):

@@ -19,7 +19,6 @@ from serving import Server, opened
 from evenhand.config import BackendSection
 from evenhand.errors import ModelError, StorageError, UnfitModelError, WaitingError
 from evenhand.generate.backend import Ask
-from evenhand.plugins.server import tries
 from evenhand.plugins.server.account import Spending
 from evenhand.plugins.server.answer_forms import ChatResponse, TextResponse, TokenUsage
 from evenhand.plugins.server.batch_files import _read_lines, look
@@ -286,13 +285,7 @@ def test_any_line_of_a_batch_is_read_or_passed_over():
         assert "a" in responses
 
 
-@pytest.fixture
-def _cache(tmp_path, monkeypatch):
-    monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(tries, "FIRST_WAIT", 0.01)
-
-
-@pytest.mark.usefixtures("_cache")
+@pytest.mark.usefixtures("quick_tries")
 @pytest.mark.parametrize("content", [b"<html>", b'{"custom_id": 7}', b'{"custom_id": "a", "respon'])
 def test_file_of_a_batch_that_cannot_be_read_is_looked_at_again_and_not_paid_for_again(content):
     with Server() as server:
@@ -332,7 +325,7 @@ def test_any_state_of_a_batch_is_read_or_a_message():
     assert n_read > 100
 
 
-@pytest.mark.usefixtures("_cache")
+@pytest.mark.usefixtures("quick_tries")
 @pytest.mark.parametrize(("field", "value"), [("output_file_id", 7), ("status", ["completed"]), ("id", None)])
 def test_batch_whose_state_cannot_be_read_is_not_paid_for_again(field, value):
     with Server() as server:

@@ -21,7 +21,7 @@ from evenhand.records import Message, Sampling
 
 pytest.importorskip("vllm")
 pytest.importorskip("openai")
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("own_cache")]
 
 GRADES = ("1", "2", "3", "4", "5")
 TEXTS = ("The ferry is cheap.", "The bridge costs too much, and nobody asked the island.", "ferry " * 40)
@@ -94,11 +94,6 @@ def in_process(tiny_model, engine_server, tmp_path_factory):
     )
     (line,) = [line for line in done.stdout.splitlines() if line.startswith("RESULT")] or [done.stderr[-3000:]]
     return json.loads(line.removeprefix("RESULT"))
-
-
-@pytest.fixture(autouse=True)
-def _cache(tmp_path, monkeypatch):
-    monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / "cache"))
 
 
 def opened(address, model, **server):

@@ -2,7 +2,6 @@
 
 import re
 
-import pytest
 from method_runs import Noting, job, make_recipe, order, seeds_of
 
 from evenhand.config import CorpusSection, TaskSection
@@ -14,11 +13,6 @@ def answer(ask):
     text = ask.prompt[-1].content
     merged = re.findall(r"<summary>\nThe Left (\S+)\n</summary>", text)
     return f"The Left merged {' '.join(merged)}" if merged else f"The Left {ask.seed}"
-
-
-@pytest.fixture
-def requests(ferry):
-    return build_requests([ferry], CorpusSection(), TaskSection())
 
 
 def test_rotations_are_all_or_evenly_spaced():

@@ -18,6 +18,8 @@ from evenhand.runfolder.phases import CANDIDATES, phases
 from evenhand.storage import iter_jsonl
 from evenhand.text.digests import digest
 
+pytestmark = pytest.mark.usefixtures("own_cache")
+
 
 def finished(tmp_path: Any, method: str, **options: Any) -> Any:
     limits = LimitsSection(**options.pop("limits", {}))
@@ -27,11 +29,6 @@ def finished(tmp_path: Any, method: str, **options: Any) -> Any:
         stage(phase)
     (entry,) = read_entries([NamedRecipe(method, recipe)])
     return entry
-
-
-@pytest.fixture(autouse=True)
-def own_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Any):
-    monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / "cache"))
 
 
 def of_round(entry: Any) -> list[Any]:

@@ -5,9 +5,8 @@ import json
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
+from commands import invoked as invoke
 
-from evenhand.cli.app import app
 from evenhand.doors import Door
 from evenhand.errors import DataError, RecipeError
 from evenhand.evaluation.gate.decide import gated
@@ -26,13 +25,6 @@ from evenhand.storage import write_jsonl
 N = 40
 JUDGES = "judges:\n  length: {kind: length}\n"
 RATERS = ("ann", "ben", "cem", "dan", "eva")
-
-
-def invoke(*arguments):
-    done = CliRunner().invoke(app, [*map(str, arguments)])
-    if done.exception and not isinstance(done.exception, SystemExit):
-        raise done.exception
-    return done
 
 
 @pytest.fixture

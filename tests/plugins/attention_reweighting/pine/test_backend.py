@@ -3,6 +3,7 @@
 from itertools import permutations
 
 import pytest
+from made_adapters import adapted
 from method_runs import job, make_recipe
 
 from evenhand.config import BackendSection, CorpusSection, ModelSection, Plan, TaskSection
@@ -151,14 +152,7 @@ def test_equal_segments_may_change_places():
 
 
 def test_adapter_speaks(tmp_path):
-    peft = pytest.importorskip("peft")
-    torch.manual_seed(1)
-    wrapped = peft.get_peft_model(make(), peft.LoraConfig(r=4, target_modules=["q_proj", "v_proj"]))
-    for name, weight in wrapped.named_parameters():
-        if "lora_B" in name:
-            torch.nn.init.normal_(weight, std=0.5)
-    wrapped.save_pretrained(tmp_path)
-    wrapped.eval()
+    wrapped = adapted(make(), tmp_path)
     pine = opened(make(), tmp_path)
     expected = plain_logits(wrapped, PREFIX + SEGMENTS[0] + SUFFIX, len(SUFFIX))
     torch.testing.assert_close(suffix_logits(pine, SEGMENTS[:1]), expected, atol=1e-4, rtol=0)
@@ -189,11 +183,6 @@ def backend(tiny_model):
     opened = PineBackend(section, ModelSection(name=str(tiny_model), dtype="float32"), None, "tiny", is_control=False)
     yield opened
     opened.close()
-
-
-@pytest.fixture
-def requests(ferry):
-    return build_requests([ferry], CorpusSection(), TaskSection())
 
 
 def turned(requests):

@@ -31,11 +31,6 @@ def tokenizer(tiny_model):
     return AutoTokenizer.from_pretrained(tiny_model)
 
 
-@pytest.fixture
-def requests(ferry):
-    return build_requests([ferry], CorpusSection(), TaskSection())
-
-
 def laid_out(request, **options):
     recipe = make_recipe("attention-reweighting", backend="transformers")
     return segmented_prompt(request, recipe, AttentionReweightingSection(**options))

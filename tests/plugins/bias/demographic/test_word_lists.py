@@ -8,7 +8,6 @@ from evenhand.plugins.bias.demographic.persons import Instance
 from evenhand.plugins.bias.demographic.word_lists import (
     GENDER_WORDS,
     WordLists,
-    count_words,
     letter_runs,
     word_list_bias,
     word_list_scores,
@@ -98,9 +97,10 @@ def test_table_of_instances_pools_to_the_counts_of_their_texts():
     instances = [
         Instance(document_id=f"d{i}", source=source, summary=summary) for i, (source, summary) in enumerate(texts)
     ]
-    pooled = word_list_table(instances).pooled()
-    assert pooled == count_words(texts)
-    assert pooled == {"source": {"female": 3, "male": 3}, "summary": {"female": 1, "male": 1}}
+    assert word_list_table(instances).pooled() == {
+        "source": {"female": 3, "male": 3},
+        "summary": {"female": 1, "male": 1},
+    }
 
 
 def test_instance_without_summary_is_refused():

@@ -24,8 +24,7 @@ def score(tmp_path, *options):
     assert done.exit_code == 0, done.output
 
 
-def test_what_was_scored_goes_onto_the_annotation_page(tmp_path, sets, monkeypatch):
-    monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / "cache"))
+def test_what_was_scored_goes_onto_the_annotation_page(tmp_path, sets):
     texts = {"first": "One two three.", "second": "Four five."}
     for name, text in texts.items():
         path = tmp_path / f"{name}.json"
@@ -43,8 +42,7 @@ def test_what_was_scored_goes_onto_the_annotation_page(tmp_path, sets, monkeypat
     assert "left out: no summary by first: 1" in done.output
 
 
-def test_summaries_from_elsewhere_stand_whole_on_the_page(tmp_path, sets, monkeypatch):
-    monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / "cache"))
+def test_summaries_from_elsewhere_stand_whole_on_the_page(tmp_path, sets):
     forms = (
         "Opinions are divided.\n\nSome find it cheap.",
         "## Summary\n\n- For: cheap.",

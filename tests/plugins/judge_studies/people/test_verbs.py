@@ -1,11 +1,10 @@
 """`evenhand human` as a user meets it."""
 
 import json
-import os
-import subprocess
-import sys
+from functools import partial
 
 import pytest
+from commands import started
 from sheets import write_phase
 
 from evenhand.plugins.judge_studies.people.annotations.sheet import AnnotationSheet
@@ -16,12 +15,7 @@ pytestmark = pytest.mark.usefixtures("quick_commands")
 VERBS = ["page", "score", "agreement", "opinions", "convert"]
 
 
-def evenhand(*arguments):
-    environment = {**os.environ, "COLUMNS": "100", "NO_COLOR": "1"}
-    return subprocess.run(
-        [sys.executable, "-m", "evenhand.cli", "human", *map(str, arguments)],
-        capture_output=True, text=True, check=False, env=environment,
-    )  # fmt: skip
+evenhand = partial(started, "human")
 
 
 @pytest.mark.parametrize("verb", VERBS)

@@ -2,10 +2,9 @@
 
 import json
 
+import commands
 import pytest
-from typer.testing import CliRunner
 
-from evenhand.cli.app import app
 from evenhand.corpora import read_any
 from evenhand.errors import EvenhandError
 from evenhand.plugins.judge_studies.ratings.articles import RatingsRequest
@@ -17,10 +16,7 @@ REVIEWS = ["Warm and light.", "Warm, but it tore."]
 
 
 def invoked(*arguments):
-    done = CliRunner().invoke(app, [*map(str, arguments)])
-    if done.exception and not isinstance(done.exception, SystemExit):
-        raise done.exception
-    return done.output
+    return commands.invoked(*arguments).output
 
 
 @pytest.fixture
