@@ -30,6 +30,8 @@ from .shares import Taken, ValueShares, one_valued_sets, unmatched_summaries
 
 # values that a warning names
 MOST_NAMED = 8
+# share of documents that are doubled from which on it is said; some platforms have 0.1 % of their own
+MANY_TWICE = 0.01
 MORE_UNITS = (
     " A unit is one fact: a clause, or an item of a list. Audit longer summaries, or leave coverage out (--measures)."
 )
@@ -99,10 +101,11 @@ def _of_sets(corpus: AuditInput) -> Iterator[str]:
                 "measure, which says nothing of them."
             )
         yield from (f"{system.label}: {note}" for note in _of_replies(system.summaries, corpus))
-    if twice := _documents_twice(corpus):
+    n_documents = sum(len(documents.documents) for documents in corpus.sets)
+    if (twice := _documents_twice(corpus)) >= MANY_TWICE * n_documents and twice:
         yield (
-            f"{twice:,} {'document has' if twice == 1 else 'documents have'} the text of another of the same set, as where a "
-            "join of tables doubled rows; each counts. Take them out, unless it is meant so."
+            f"{twice:,} of {n_documents:,} documents have the text of another of the same set, as where a join of tables doubled "
+            "rows; each counts. Take them out, unless it is meant so."
         )
     if alike := _alike(corpus):
         yield (
