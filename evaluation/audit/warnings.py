@@ -10,7 +10,7 @@ from ...corpora.summaries import BY_ORDER, THOUGHTS
 from ...corpora.summary_ids import SETS
 from ...corpora.values import n_of_no_group
 from ...fairness.content_tokens import share_borderless
-from ...generate.refusals import is_refusal
+from ...generate.refusals import is_refusal, refusals_told
 from ...resampling import NOISE, too_few
 from ...text import did_you_mean, some_of
 from ...text.shown import shortened
@@ -132,15 +132,11 @@ def _of_replies(summaries: Mapping[str, str], corpus: AuditInput) -> Iterator[st
     """What a system wrote in place of summaries: refusals, and one text for sets of different documents."""
     # a file may have summaries of sets that were not drawn
     drawn = [(each, summaries[each.id].strip()) for each in corpus.sets if each.id in summaries]
-    refusals = [text for _, text in drawn if is_refusal(text)]
-    if refusals:
-        yield (
-            f"{len(refusals):,} of {len(drawn):,} summaries {'refuses' if len(refusals) == 1 else 'refuse'} to summarise "
-            f"({shortened(refusals[0])}); they count like any other. Take them out, and see whose documents they are of."
-        )
+    if told := refusals_told([text for _, text in drawn]):
+        yield told
     documents: defaultdict[str, Counter[frozenset[str]]] = defaultdict(Counter)
     for each, text in drawn:
-        if text and text not in refusals:
+        if text and not is_refusal(text):
             documents[text][frozenset(as_read(document.text) for document in each.documents)] += 1
     repeats = {text: sets.total() for text, sets in documents.items() if len(sets) > 1}
     if repeats:

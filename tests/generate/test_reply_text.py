@@ -173,7 +173,7 @@ def test_words_around_what_wraps_a_summary_announce_it(reply):
         "Let me think step by step.\n1. Pay.\n\n{}", "Let's break this down: pay.\n\n{}", "Key points:\n- pay\n- crews\n\n{}",
         "**Key points**\n- pay\n\n{}", "First, the main arguments: pay.\n\n{}", "Plan: pay first.\n\n{}",
         "Okay, let me think. Pay.\n\n{}", "Denkprozess:\nLohn.\n\n{}", "Réflexion : le salaire.\n\n{}",
-        "Pensamiento:\nEl pago.\n\n{}", "Рассуждение:\nСтоит денег.\n\n{}", "思考过程\uff1a\n工资。\n\n{}", "考え\uff1a\n賃金。\n\n{}",
+        "Pensamiento:\nEl pago.\n\n{}", "Рассуждение:\nПлюшки.\n\n{}", "思考过程\uff1a\n工资。\n\n{}", "考え\uff1a\n賃金。\n\n{}",
     ],
 )  # fmt: skip
 @pytest.mark.parametrize(
