@@ -17,6 +17,7 @@ from ..evaluation.pages.tables import table
 from ..evaluation.pages.words import counted
 from ..evaluation.report.comparison.entries import ELSEWHERE
 from ..extras import need
+from ..generate.refusals import refusals_told
 from ..judges.overflow import was_cut
 from ..records import (
     BestSummary,
@@ -196,7 +197,8 @@ class Candidates(Results[Candidate]):
         raw_texts = {candidate.id: candidate.raw_text for candidate in self if candidate.method == ELSEWHERE}
         leftover = leftover_in_summaries(raw_texts)
         thoughts = THOUGHTS.format(n=self.n_thoughts) if self.n_thoughts else ""
-        return tuple(filter(None, (BY_ORDER.format(of=SETS.many) if self.by_order else "", thoughts, leftover)))
+        by_order = BY_ORDER.format(of=SETS.many) if self.by_order else ""
+        return tuple(filter(None, (by_order, thoughts, leftover, refusals_told([*raw_texts.values()]))))
 
     @property
     def groups(self) -> list[tuple[SummaryRequest, list[Candidate]]]:

@@ -22,9 +22,12 @@ from .reply_text import PREAMBLE, THOUGHT, TRAILING, ReplyText, summary_of
 CLOSING_QUOTES = "\"'\u201d\u2019\u00bb"
 # words whose full stop ends no sentence
 ABBREVIATIONS = frozenset((
-    "Mr", "Mrs", "Ms", "Dr", "St", "Sen", "Rep", "Gov", "Jr", "Sr", "v", "vs", "No", "Gen", "U.S", "D.C", "Inc", "Prof",
+    "Mr", "Mrs", "Ms", "Dr", "Drs", "Messrs", "St", "Mt", "Ft", "Sen", "Sens", "Rep", "Reps", "Gov", "Govs", "Lt",
+    "Col", "Capt", "Maj", "Sgt", "Cmdr", "Adm", "Rev", "Hon", "Atty", "Jr", "Sr", "v", "vs", "No", "Gen", "U.S", "D.C",
+    "Inc", "Prof",
     # of languages whose nouns have capitals, or whose titles stand before names
-    "z.B", "d.h", "u.a", "bzw", "inkl", "evtl", "sog", "ggf", "vgl", "bspw", "Hr", "Fr", "Sra", "Dra", "EE.UU",
+    "z.B", "d.h", "u.a", "bzw", "inkl", "evtl", "sog", "ggf", "vgl", "bspw", "Hr", "Fr",
+    "Mio", "Mrd", "sig", "dott", "avv", "Sra", "Dra", "EE.UU",
     "\u0921\u0949", "\u092a\u094d\u0930\u094b",
     "Nr", "Ing", "Dipl", "Sig", "Dott", "Avv", "Spett", "Egr", "dhr", "Dhr", "mevr", "Mevr", "mw", "Mw", "drs", "Srta",
     "D\u00f1a", "Avda", "Exmo", "in\u017c", "\u015bw", "nap\u0159", "tzv",

@@ -7,7 +7,9 @@ sentence that goes on with who says it ("I cannot comply with this law, says the
 """
 
 import re
+from collections.abc import Sequence
 
+from ..text.shown import shortened
 from .refusal_languages import ELSEWHERE, OTHER_ORDERS, REGRET
 
 # ruff: noqa: RUF001
@@ -148,6 +150,17 @@ def is_refusal(text: str) -> bool:
     text = text.strip()[:MOST_READ].replace("\u2019", "'")
     refusal = REFUSAL.match(text)
     return refusal is not None and not is_attributed(text, refusal.end())
+
+
+def refusals_told(texts: Sequence[str]) -> str:
+    """The warning of how many of these summaries from elsewhere are refusals; "" where none is."""
+    refusals = [text for text in texts if is_refusal(text)]
+    if not refusals:
+        return ""
+    return (
+        f"{len(refusals):,} of {len(texts):,} summaries {'refuses' if len(refusals) == 1 else 'refuse'} to summarise "
+        f"({shortened(refusals[0].strip())}); they count like any other. Take them out, and see whose documents they are of."
+    )
 
 
 def is_attributed(text: str, end: int) -> bool:

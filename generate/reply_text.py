@@ -18,7 +18,7 @@ from .markup import unmarked, unwrapped
 from .unmarked_thoughts import behind_notes, behind_thoughts
 
 # one more with every change of what is taken off
-VERSION = 4
+VERSION = 5
 
 THOUGHT, PREAMBLE, TRAILING = "thought", "preamble", "trailing"
 # the role of an answer, as templates write it before one, where the marks around it are gone or still there

@@ -52,18 +52,23 @@ GOES_ON = re.compile(
 )
 # what a model writes down before its summary, and the summary's own announcement further on
 NOTES = re.compile(
-    r"[\s*_#>]*(?:(?:let me|let's|let us)\b[^\n]{0,60}\b(?:think|reason|analy[sz]e|break|work|start|go)\b"
+    rf"[\s*_#>]*{WELL}"
+    r"(?:(?:let me|let's|let us)\b[^\n]{0,60}\b(?:think|reason|analy[sz]e|break|work|start|go)\b"
     r"|(?:first, )?(?:i|we)(?:'ll| will| need to| have to| should) (?:first )?"
     r"(?:analy[sz]e|read|look|identify|examine|go|summari[sz]e)\b"
     r"|(?:looking at|to summari[sz]e) (?:the|these)\b[^\n]{0,80}, (?:i|we)\b|step 1\b"
     r"|(?:first, )?(?:the )?(?:key|main) (?:points|facts|claims|arguments)\b[^\n]{0,60}[:*]"
-    r"|(?:plan|notes|draft|思考(?:过程)?|denkprozess|raisonnement)[ \t*_]*[:：\n])",
+    r"|(?:plan|notes|draft|思考(?:过程|過程|プロセス)?|推理(?:过程)?|考え|推論|추론|생각|사고 ?과정"
+    r"|denkprozess|(?:vor)?überlegung(?:en)?"
+    r"|gedanken(?:gang)?|raisonnement|réflexions?|razonamiento|pensamientos?|ragionamento|riflessioni?|raciocínio|pensamentos?"
+    r"|denkproces|redenering|rozumowanie|размышлени[ея]|рассуждени[ея]|ход мыслей)[ \t*_]*[:：\n])",
     re.IGNORECASE,
 )
 THEREFORE = r"(?:therefore|so|thus|hence|finally|now),? "
 LATER_SUMMARY = re.compile(
-    rf"\n[ \t]{{0,9}}\n[\s*_#>]{{0,9}}(?:{THEREFORE})?(?:here(?: is|'s) )?(?:the |my )?(?:final |revised |refined )?"
-    rf"(?:{SUMMARY}|answer|final(?: version)?|答案)(?: is| (?:should|could|would) be)?[ \t*_]*[:：\n](?:[*_]{{1,3}}(?=\s))?"
+    rf"\n[ \t]{{0,9}}\n[\s*_#>]{{0,9}}(?:{THEREFORE})?(?:here(?: is|'s) )?(?:the |my )?"
+    rf"(?:final |revised |refined |最终|最終|最后)?(?:{SUMMARY}|answer|final(?: version)?|答案)"
+    rf"(?: is| (?:should|could|would) be)?[ \t*_]*[:：\n](?:[*_]{{1,3}}(?=\s))?"
     rf"|\b{THEREFORE}(?:the|my) (?:final )?(?:{SUMMARY}|answer) (?:is|(?:would|should) be)[ \t*_]{{0,3}}:[*_]{{0,3}}",
     re.IGNORECASE,
 )

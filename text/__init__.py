@@ -184,7 +184,7 @@ def repeated(names: Iterable[str]) -> list[str]:
 
 def some_of(names: Sequence[str]) -> str:
     """The first five names joined by commas, the others counted."""
-    ending = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    ending = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
     return ", ".join(names[:MOST_NAMED]) + ending
 
 

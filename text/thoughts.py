@@ -90,7 +90,7 @@ def without_thoughts(reply: str, *, is_summary: bool = False) -> PlainReply:
             marks tell is a thought only where it begins as one for sure and an answer follows.
 
     >>> without_thoughts("<think>Both sides.</think>The ferry sails.")
-    Answer(text='The ferry sails.', has_thought=True)
+    PlainReply(text='The ferry sails.', has_thought=True)
     """
     answer = _without_headed(_without_fenced(_without_marked(reply)), is_summary=is_summary)
     if answer == reply:

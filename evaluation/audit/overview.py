@@ -34,7 +34,7 @@ def overview(audit: Audit) -> Overview:
     clear = large(numbers)
     # a set whose summary is missing is no evidence
     n_sets = max((number.n_sets for number in numbers or audit.numbers), default=audit.n_sets)
-    of_all = f"{n_sets} of " if n_sets < audit.n_sets else ""
+    of_all = f"{n_sets:,} of " if n_sets < audit.n_sets else ""
     text = _evidence(audit, clear[0], clear[1:]) if clear else f"{of_all}{counted(audit.n_sets, 'document set')}."
     is_little = not clear and numbers and too_few(n_sets, audit.bootstrap.level)
     # of one system whose numbers have no chance level no question was asked

@@ -1,7 +1,7 @@
 """What a reader must know of the audit's numbers: warnings of one audit, and notes on what its measures and intervals mean."""
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from ...corpora.summaries import BY_ORDER, THOUGHTS
 from ...corpora.summary_ids import SETS
 from ...corpora.values import n_of_no_group
 from ...fairness.content_tokens import share_borderless
+from ...generate.refusals import is_refusal, refusals_told
 from ...resampling import NOISE, too_few
 from ...text import did_you_mean, some_of
 from ...text.shown import shortened
@@ -29,6 +30,8 @@ from .shares import Taken, ValueShares, one_valued_sets, unmatched_summaries
 
 # values that a warning names
 MOST_NAMED = 8
+# share of documents that are doubled from which on it is said; some platforms have 0.1 % of their own
+MANY_TWICE = 0.01
 MORE_UNITS = (
     " A unit is one fact: a clause, or an item of a list. Audit longer summaries, or leave coverage out (--measures)."
 )
@@ -97,6 +100,13 @@ def _of_sets(corpus: AuditInput) -> Iterator[str]:
                 f"{system.label}: {empty:,} of {len(system.summaries):,} summaries are empty; they are left out of every "
                 "measure, which says nothing of them."
             )
+        yield from (f"{system.label}: {note}" for note in _of_replies(system.summaries, corpus))
+    n_documents = sum(len(documents.documents) for documents in corpus.sets)
+    if (twice := _documents_twice(corpus)) >= MANY_TWICE * n_documents and twice:
+        yield (
+            f"{twice:,} of {n_documents:,} documents have the text of another of the same set, as where a join of tables doubled "
+            "rows; each counts. Take them out, unless it is meant so."
+        )
     if alike := _alike(corpus):
         yield (
             f"{len(alike):,} {'set has' if len(alike) == 1 else 'sets have'} the documents of another ({some_of(alike)}): what "
@@ -116,6 +126,32 @@ def _of_sets(corpus: AuditInput) -> Iterator[str]:
     for value in corpus.values:
         if value not in values:
             yield f"No document has {corpus.attribute} {value!r}{did_you_mean(value, values)}"
+
+
+def _of_replies(summaries: Mapping[str, str], corpus: AuditInput) -> Iterator[str]:
+    """What a system wrote in place of summaries: refusals, and one text for sets of different documents."""
+    # a file may have summaries of sets that were not drawn
+    drawn = [(each, summaries[each.id].strip()) for each in corpus.sets if each.id in summaries]
+    if told := refusals_told([text for _, text in drawn]):
+        yield told
+    documents: defaultdict[str, Counter[frozenset[str]]] = defaultdict(Counter)
+    for each, text in drawn:
+        if text and not is_refusal(text):
+            documents[text][frozenset(as_read(document.text) for document in each.documents)] += 1
+    repeats = {text: sets.total() for text, sets in documents.items() if len(sets) > 1}
+    if repeats:
+        yield (
+            f"{sum(repeats.values()):,} of {len(drawn):,} summaries are the text of another set's "
+            f"({shortened(max(repeats, key=repeats.__getitem__))}); they count like any other. Look whether something else "
+            "stands in place of summaries, or the files were joined wrongly."
+        )
+
+
+def _documents_twice(corpus: AuditInput) -> int:
+    """How many documents have the text of an earlier one of their set."""
+    return sum(
+        len(each.documents) - len({as_read(document.text) for document in each.documents}) for each in corpus.sets
+    )
 
 
 def _alike(corpus: AuditInput) -> list[str]:

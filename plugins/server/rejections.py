@@ -14,7 +14,7 @@ from typing import Any
 # where words, codes and names of parameters stand, in small letters
 WORDS = frozenset(
     "message msg detail details error errors error_message error_msg errormessage error_description description reason title"
-    " innererror inner_error metadata raw status_message fault response body".split()
+    " innererror inner_error metadata raw status_message status_msg base_resp fault response body".split()
 )
 CODES = frozenset("code type error_type error_code errorcode errcode err_code status reasons".split())
 PARAMETERS = frozenset("param parameter field loc".split())
@@ -29,7 +29,7 @@ PASSING, NO_PATH = frozenset({408, 409, 425, 429}), frozenset({404, 405, 501})
 # how servers say that a text is too long for the model, and how those do that say it of their own fault
 CONTEXT = re.compile(
     r"context.?(?:length|window|size|limit)|maximum (?:context|input|prompt|sequence)|max.?(?:input|prompt|seq|model).?len"
-    r"|(?:prompt|inputs?)\W{0,3}(?:is |are )?too.?long",
+    r"|(?:prompt|inputs?)\W{0,3}(?:is |are )?too.?long|\bn_ctx\b",
     re.I,
 )
 # two numbers, of which the second is the limit
@@ -63,11 +63,13 @@ CONTENT = re.compile(
     rf"{VIOLATION.pattern}|content.?(?:filter|policy|policies|management|safety|moderation|violation|exists.?risk)|usage.?(?:polic|guideline)|violat\w*\b[^.]{{0,60}}(?:polic|guideline|safety|terms)|safety|moderation"
     r"|inappropriate|flagged|(?:high|exists).?risk|risk.?control|harmful|unsafe|(?<!case.)(?<![a-z])sensitive|objectionable|offensive"
     r"|guardrail\w*\b[^.]{0,60}\b(?:enforc|interven|block|trigger|violat|flag|reject|refus)|\b(?:block|flag|reject|refus)\w*\b[^.]{0,40}guardrail"
-    r"|illegal content(?!.?(?:type|length|encoding))|\bcontent (?:is|was|may be) illegal|invalid prompt|prohibited.content"
+    r"|illegal content(?!.?(?:type|length|encoding))|\bcontent (?:is|was|may be) illegal|invalid prompt"
+    r"|(?:prohibited|forbidden).(?:content|words?|topics?)|refused by policy"
     r"|(?:prompt|content|inputs?|text|request|response|completion|answer|output)\b[^.]{0,40}\b(?:blocked|filtered|withheld)|\bnsfw\b"
     # why Gemini ends an answer, and others do
     r"|\brecitation|\bcopyright|(?-i:BLOCK_?LIST)|block.?reason|\bspii\b|jailbreak|prompt.(?:attack|injection)|\btoxic|\bprofan"
-    r"|\u654f\u611f|\u4e0d\u5b89\u5168|\u8fdd\u89c4|\u8fdd\u53cd|\u8fdd\u7981|\u5185\u5bb9[^\u3002]{0,12}\u8fdd\u6cd5|\u8fdd\u6cd5(?:\u5185\u5bb9|\u4fe1\u606f)|\u98ce\u9669|\u5408\u89c4|\u5ba1\u6838|\u4e0d\u5f53",
+    r"|\u654f\u611f|\u4e0d\u5b89\u5168|\u8fdd\u89c4|\u8fdd\u53cd|\u8fdd\u7981|\u5185\u5bb9[^\u3002]{0,12}\u8fdd\u6cd5|\u8fdd\u6cd5(?:\u5185\u5bb9|\u4fe1\u606f)|\u98ce\u9669|\u5408\u89c4|\u5ba1\u6838|\u4e0d\u5f53"
+    r"|\u6d89\u653f|\u6d89\u53ca\u653f\u6cbb",
     re.I,
 )
 # a request that is larger than what all requests of a minute may be together; and words about these

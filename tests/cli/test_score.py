@@ -306,10 +306,11 @@ def test_summaries_from_elsewhere_are_judged_whole_and_read_in_one_way_everywher
 
 def test_a_file_without_ids_is_warned_of_and_what_is_left_over_is_counted(tmp_path, two, sets):
     path = tmp_path / "lines.txt"
-    path.write_text("nan\n" + "They differ.\n" * 11)
+    path.write_text("nan\nI cannot summarize these reviews.\n" + "They differ.\n" * 10)
     said = " ".join(score(tmp_path, *two[:2], "--summaries", path).output.split())
     assert "warning: lines: without ids, so that summaries were matched with the document sets by their order." in said
     assert "warning: lines: 1 summary may be what a spreadsheet or a platform left in place of a text: 'nan' 1." in said
+    assert "warning: lines: 1 of 12 summaries refuses to summarise ('I cannot summarize these reviews.')" in said
     score(tmp_path, *two, "--summaries", path, "--out", tmp_path / "several")
     warnings = json.loads((tmp_path / "several" / "comparison.json").read_text())["warnings"]
     assert sum("lines: without ids" in each or "lines: 1 summary may be" in each for each in warnings) == 2

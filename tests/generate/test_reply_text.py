@@ -172,9 +172,13 @@ def test_words_around_what_wraps_a_summary_announce_it(reply):
     [
         "Let me think step by step.\n1. Pay.\n\n{}", "Let's break this down: pay.\n\n{}", "Key points:\n- pay\n- crews\n\n{}",
         "**Key points**\n- pay\n\n{}", "First, the main arguments: pay.\n\n{}", "Plan: pay first.\n\n{}",
+        "Okay, let me think. Pay.\n\n{}", "Denkprozess:\nLohn.\n\n{}", "Réflexion : le salaire.\n\n{}",
+        "Pensamiento:\nEl pago.\n\n{}", "Рассуждение:\nПлюшки.\n\n{}", "思考过程\uff1a\n工资。\n\n{}", "考え\uff1a\n賃金。\n\n{}",
     ],
 )  # fmt: skip
-@pytest.mark.parametrize("head", ["Summary:", "**Summary**\n", "## Final summary\n\n", "Therefore, the summary is:"])
+@pytest.mark.parametrize(
+    "head", ["Summary:", "**Summary**\n", "## Final summary\n\n", "Therefore, the summary is:", "最终答案\uff1a"]
+)
 def test_notes_before_an_announced_summary_are_none(notes, head):
     assert read(notes.format(f"{head} {SUMMARY}"), Contract()) == (SUMMARY, ["preamble"])
 

@@ -263,6 +263,42 @@ def test_empty_summaries_are_told_from_the_first():
     assert said.startswith("mine: 1 of 3 ")
 
 
+def test_refusals_are_told_and_no_text_of_another_set():
+    refusal = "I'm sorry, but I can't summarize these documents."
+    found = audit(make_input(two_sided(4), mine=[refusal, "Apple berry.", refusal, "River stone."]))
+    (said,) = [each for each in found.warnings if "refuse" in each]
+    assert (
+        said.startswith("mine: 2 of 4 summaries refuse to summarise (\"I'm sorry, but") and "of another set" not in said
+    )
+    assert not any("text of another set's" in each for each in found.warnings)
+
+
+def test_one_text_for_sets_of_other_documents_is_told():
+    sets = [make_set(f"set-{k}", ("left", f"Apple berry {k}."), ("right", "River stone.")) for k in range(5)]
+    texts = ["No summary yet.", "Apple.", " No summary yet.", "River.", "Stone."]
+    (said,) = [each for each in audit(make_input(sets, mine=texts)).warnings if "text of another set's" in each]
+    assert said.startswith("mine: 2 of 5 summaries are the text of another set's ('No summary yet.')")
+    # nothing is said of sets that were not drawn, and the same documents may well have the same summary
+    drawn = make_input(sets, mine=texts)
+    assert not any(
+        "of another set's" in each
+        for each in audit(replace(drawn, sets=drawn.sets[:2], declared=drawn.declared[:2])).warnings
+    )
+    same = make_input([sets[0].model_copy(update={"id": f"again-{k}"}) for k in range(3)], mine=["Apple."] * 3)
+    assert not any("text of another set's" in each for each in audit(same).warnings)
+
+
+def test_documents_that_a_set_has_twice_are_counted():
+    doubled = make_set("doubled", ("left", "Apple berry."), ("right", "River stone."), ("left", " Apple  berry."))
+    found = audit(make_input([*two_sided(2), doubled], mine=["Apple.", "River.", "Stone."]))
+    (said,) = [each for each in found.warnings if "of the same set" in each]
+    assert said.startswith("1 of 9 documents have the text of another of the same set")
+    # 1 of 153 is less than one in a hundred, none is none
+    many = make_input([*two_sided(50), doubled], mine=["Apple."] * 51)
+    for given in (many, make_input(two_sided(2), mine=["A.", "B."])):
+        assert not any("of the same set" in each for each in audit(given).warnings)
+
+
 NARROW = {kind.name: kind for kind in (EQUAL_COVERAGE, SHORTFALL)}
 
 

@@ -63,6 +63,7 @@ LENGTHS = [
     ("The prompt contains 5041 tokens, max is 4096", None),
     ("sequence of 5041 tokens does not fit in 4096", None),
     ("Token count 5041 exceeds 4096", None),
+    ("number of tokens (5041) is larger than n_ctx (4096)", None),
     ("Prompt \u8d85\u957f", "1261"),
     ("\u8f93\u5165\u957f\u5ea6\u8d85\u8fc7\u6a21\u578b\u6700\u5927\u957f\u5ea6", None),
 ]  # fmt: skip
@@ -88,6 +89,9 @@ CONTENTS = [
     ("The generated answer was withheld", None),
     ("Prompt attack detected", None),
     ("\u8f93\u5165\u5185\u5bb9\u5305\u542b\u8fdd\u6cd5\u4fe1\u606f", None),
+    ("\u8f93\u5165\u5185\u5bb9\u6d89\u53ca\u653f\u6cbb", None),
+    ("the prompt contains prohibited words", "336003"),
+    ("prompt was refused by policy", "forbidden_content"),
 ]
 PARAMETERS = [
     ("Extra inputs are not permitted", "extra_forbidden"),
@@ -118,6 +122,11 @@ def test_text_that_is_too_long_is_told_in_every_form(form, text, code):
         assert said.is_of_length
         assert text in said.words
         assert not (said.is_of_key or said.is_of_credit or said.is_of_model)
+
+
+def test_words_of_minimax_are_read():
+    said = rejection(200, {"choices": None, "base_resp": {"status_code": 1026, "status_msg": "input new_sensitive"}})
+    assert said.is_of_content and said.words == "input new_sensitive"
 
 
 @pytest.mark.parametrize("form", FORMS)
