@@ -26,6 +26,7 @@ from ..text.mistakes import listed
 from ..text.shown import shortened
 from .adapter_switch import switch_by_flag
 from .attention import fastest, packing_refusal, use_packed_attention
+from .dialogues import written_out
 from .examples import warn_of_space
 from .options import refuse_liger, splits
 from .pair_collator import PairCollator
@@ -398,9 +399,19 @@ def _refuse_empty(pairs: Any, name: str, before: tuple[int, int | None]) -> None
 
 
 def _tell(pairs: Any, name: str) -> None:
-    """Say how much of the prompts is shared, and warn of prompts that white space alone tells apart."""
+    """Say how much of the prompts is shared; warn of prompts that white space alone tells apart, and of turns in texts."""
     prompts = {tuple(prompt) for prompt in pairs["prompt_ids"]}
     log.info("%s data set: %d pairs of %d prompts", name, len(pairs), len(prompts))
+    written = [
+        row
+        for row, said in enumerate(zip(*(pairs[part] for part in PARTS), strict=True))
+        if any(isinstance(text, str) and written_out(text) for text in said)
+    ]
+    if written:
+        log.warning(
+            "%s data set: %d of %d pairs have conversations that were written as text (the first: row %d), which TRL trains as "
+            "they are; make lists of them with json.loads", name, len(written), len(pairs), written[0],
+        )  # fmt: skip
     texts = (
         prompt if isinstance(prompt, str) else "\n".join(str(value) for turn in prompt for value in turn.values())
         for prompt in pairs["prompt"]

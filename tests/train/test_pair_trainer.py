@@ -522,6 +522,18 @@ def test_evaluation_sets_experts_and_attention_are_refused_before_a_row_is_token
             trl_script.open_trainer(SharedPrefixDPOTrainer, model, tmp_path, **options)
 
 
+def test_conversations_that_a_table_has_as_texts_are_warned_of(
+    tiny_model: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    # as to_csv writes them
+    rows = [{name: str(said) for name, said in row.items()} for row in trl_script.make_pairs("turns explicit", 2)]
+    rows[0] = trl_script.make_pairs("plain explicit", 1)[0]
+    trl_script.open_trainer(
+        SharedPrefixDPOTrainer, tiny_model, tmp_path, train_dataset=datasets.Dataset.from_list(rows)
+    )
+    assert "train data set: 3 of 4 pairs have conversations that were written as text (the first: row 1)" in caplog.text
+
+
 @pytest.mark.parametrize("form", ["turns explicit", "plain explicit"])
 def test_prompts_that_differ_by_white_space_are_warned_of(
     form: str, tiny_model: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
