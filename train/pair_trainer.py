@@ -96,8 +96,6 @@ class SharedPrefixDPOTrainer(Packed, DPOTrainer):  # type: ignore[misc]
         # configuration of policy and reference, and the name of its packed attention
         self._attentions: list[tuple[Any, str]] = []
         super().__init__(*arguments, **options)
-        # else one process reads streamed rows, and hands out tensors cut in pieces; read by each they are the same pairs
-        self.accelerator.dataloader_config.dispatch_batches = False
         if self.aux_loss_enabled:
             # of a model whose configuration could not be read before it was loaded
             raise RecipeError(f"{NAME}: {AUXILIARY_LOSS}, or use trl.DPOTrainer")
@@ -107,6 +105,8 @@ class SharedPrefixDPOTrainer(Packed, DPOTrainer):  # type: ignore[misc]
         """Policy, reference and collator take packed sequences from here on."""
         if self._attentions:
             return
+        # else one process reads streamed rows, and hands out tensors cut in pieces; read by each they are the same pairs
+        self.accelerator.dataloader_config.dispatch_batches = False
         for name, model in (("model", self.model), ("ref_model", self.ref_model)):
             if model is None:
                 continue

@@ -534,6 +534,22 @@ def test_conversations_that_a_table_has_as_texts_are_warned_of(
     assert "train data set: 3 of 4 pairs have conversations that were written as text (the first: row 1)" in caplog.text
 
 
+def test_each_process_reads_its_rows_where_references_are_made_beforehand(
+    tiny_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # as TRL comes to it; two processes would be handed packed sequences cut in pieces
+    dispatched = []
+
+    def made(trainer: Any, rows: Any, *_: Any) -> Any:
+        dispatched.append(trainer.accelerator.dataloader_config.dispatch_batches)
+        return rows
+
+    monkeypatch.setattr(trl.DPOTrainer, "_precompute_ref_logps", made)
+    options = {"precompute_ref_log_probs": True, "accelerator_config": {"dispatch_batches": True}}
+    trl_script.open_trainer(SharedPrefixDPOTrainer, tiny_model, tmp_path, **options)
+    assert dispatched == [False]
+
+
 @pytest.mark.parametrize("form", ["turns explicit", "plain explicit"])
 def test_prompts_that_differ_by_white_space_are_warned_of(
     form: str, tiny_model: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
