@@ -42,6 +42,8 @@ NEXT = re.compile(
 )
 # the same marks as an element of HTML, which has both
 ENDED = re.compile(r"</s>\s*\Z")
+# what a list of turns begins with where a table of texts has it: as JSON, or as Python shows it
+WRITTEN = re.compile(r"\s*(\[\s*\{\s*(['\"])(?:role|content|from|value)\2\s*:)")
 APART = "give each turn its own role and content, or leave the line out"
 REMEDY = "write conversations (lists of role and content), or train texts as they are: train.texts: plain"
 
@@ -237,6 +239,16 @@ def _is_sure(text: str) -> bool:
 def conversation(turns: Sequence[DialogueTurn]) -> tuple[Message, ...]:
     """The turns as a conversation of chats, without the empty one that is to be answered."""
     return tuple(Message(role=turn.role, content=turn.content) for turn in turns if turn.content)
+
+
+def written_out(text: str) -> str | None:
+    """What a conversation that was written as text begins with; None for any other text.
+
+    >>> written_out('[{"role": "user", "content": "Hello"}]')
+    '[{"role":'
+    """
+    found = WRITTEN.match(text)
+    return found[1] if found else None
 
 
 def rendered(text: str) -> Iterator[str]:

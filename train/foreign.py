@@ -28,6 +28,7 @@ from ..text.digests import digest
 from ..text.json_text import NotJsonError, parse_json
 from ..text.mistakes import explain
 from ..text.shown import shortened
+from .dialogues import written_out
 from .prompt_split import Form, Said, prompted, role_turns, turns_apart
 
 # how an error names a record that contradicts itself
@@ -65,6 +66,7 @@ class GivenPair(Record):
     def pairs(self, texts: Form) -> Iterator[PreferencePair]:
         """The one pair that this is."""
         answers = {"chosen": self.chosen, "rejected": self.rejected}
+        _refuse_written(texts, prompt=self.prompt, **answers)
         if self.prompt is None:
             prompt, chosen, rejected = prompted(self.chosen, self.rejected, texts)
         else:
@@ -98,12 +100,23 @@ class GivenRanks(Record):
     def pairs(self, texts: Form) -> Iterator[PreferencePair]:
         """Every two completions of unlike rank."""
         named = {f"completions[{number}]": completion.completion for number, completion in enumerate(self.completions)}
+        _refuse_written(texts, prompt=self.prompt, **named)
         prompt, answers = turns_apart(self.prompt, named, texts)
         ranked = zip((completion.rank for completion in self.completions), answers, strict=True)
         for two in combinations(ranked, 2):
             (best, better), (worst, worse) = sorted(two, key=itemgetter(0))
             if best < worst:
                 yield _pair(prompt, (better, worse), (-float(best), -float(worst)), texts)
+
+
+def _refuse_written(texts: Form, **said: Said | None) -> None:
+    """Refuse conversations that a table had as texts, where a text would become a turn."""
+    for name, value in said.items():
+        if texts == "chat" and isinstance(value, str) and (beginning := written_out(value)):
+            raise DataError(
+                f"{name} begins with {beginning!r}: a conversation that was written as text; write the list itself, or train "
+                "texts as they are: train.texts: plain"
+            )
 
 
 def read_pairs(path: Path, texts: Form = "chat") -> tuple[list[tuple[int, PreferencePair]], list[tuple[int, str]]]:

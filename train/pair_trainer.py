@@ -26,6 +26,7 @@ from ..text.mistakes import listed
 from ..text.shown import shortened
 from .adapter_switch import switch_by_flag
 from .attention import fastest, packing_refusal, use_packed_attention
+from .dialogues import written_out
 from .examples import warn_of_space
 from .options import refuse_liger, splits
 from .pair_collator import PairCollator
@@ -52,6 +53,8 @@ AUXILIARY_LOSS = (
     "router_aux_loss_coef: the auxiliary loss of experts would be made of other tokens than with DPOTrainer, which runs a prompt "
     "twice for each pair; write router_aux_loss_coef=0.0 in DPOConfig"
 )
+PARTS = ("prompt", "chosen", "rejected")
+TRUNCATION_MODES = ("keep_start", "keep_end")
 # arguments whose words are those of any version of TRL, or that it has made something else of
 CHECKED_BY_TRL = {*CHOICES, "accelerator_config"}
 
@@ -93,8 +96,6 @@ class SharedPrefixDPOTrainer(Packed, DPOTrainer):  # type: ignore[misc]
         # configuration of policy and reference, and the name of its packed attention
         self._attentions: list[tuple[Any, str]] = []
         super().__init__(*arguments, **options)
-        # else one process reads streamed rows, and hands out tensors cut in pieces; read by each they are the same pairs
-        self.accelerator.dataloader_config.dispatch_batches = False
         if self.aux_loss_enabled:
             # of a model whose configuration could not be read before it was loaded
             raise RecipeError(f"{NAME}: {AUXILIARY_LOSS}, or use trl.DPOTrainer")
@@ -104,6 +105,8 @@ class SharedPrefixDPOTrainer(Packed, DPOTrainer):  # type: ignore[misc]
         """Policy, reference and collator take packed sequences from here on."""
         if self._attentions:
             return
+        # else one process reads streamed rows, and hands out tensors cut in pieces; read by each they are the same pairs
+        self.accelerator.dataloader_config.dispatch_batches = False
         for name, model in (("model", self.model), ("ref_model", self.ref_model)):
             if model is None:
                 continue
@@ -141,14 +144,17 @@ class SharedPrefixDPOTrainer(Packed, DPOTrainer):  # type: ignore[misc]
         is_one = dataset_name not in ("train", "eval") or dataset is self._several.get(dataset_name)
         name = f"eval {dataset_name}" if is_one else dataset_name
         _refuse_rows(dataset, name)
+        if is_stream := not hasattr(dataset, "__len__"):
+            # its rows are tokenised while it trains
+            dataset = dataset.map(_pair, with_indices=True, fn_kwargs={"name": name})
         try:
             prepared = super()._prepare_dataset(dataset, processing_class, args, dataset_name)
         except (ValueError, LookupError, TypeError, AttributeError):
             # TRL says neither which row it was nor what is wrong with it
             _refuse_rows(dataset, name, None)
             raise
-        if hasattr(prepared, "__len__"):
-            _refuse_empty(prepared, name)
+        if not is_stream:
+            _refuse_empty(prepared, name, (len(dataset), args.max_length))
             _tell(prepared, name)
         return prepared
 
@@ -237,11 +243,13 @@ def _refuse(values: dict[str, Any], *, group_by_prompt: bool, attention: str | N
         if name not in CHECKED_BY_TRL and (name, value) != ("learning_rate", 0)
     }
     wrong += [f"{name} of DPOConfig: {mistake}" for name, mistake in wrong_values(numbers)]
-    collator, adapter = values.get("data_collator"), values.get("peft_config")
-    adapters = [adapter] if adapter else list(getattr(values["model"], "peft_config", {}).values())
-    if any(getattr(config, "is_prompt_learning", False) for config in adapters):
-        wrong.append("peft_config: virtual tokens have no place in a packed sequence; write a LoraConfig")
-    if collator is not None and not isinstance(collator, DataCollatorForPreference):
+    # TRL's collator says that, in the first step
+    if (end := getattr(arguments, "truncation_mode", TRUNCATION_MODES[0])) not in TRUNCATION_MODES:
+        wrong.append(f"truncation_mode of DPOConfig: {end!r} is none of {', '.join(TRUNCATION_MODES)}")
+    adapter, collator = values.get("peft_config"), values.get("data_collator")
+    wrong += _wrong_adapters([adapter] if adapter else list(getattr(values["model"], "peft_config", {}).values()))
+    # a class of one's own makes other batches
+    if collator is not None and type(collator) is not DataCollatorForPreference:
         wrong.append(f"data_collator: pairs are packed, and {type(collator).__name__} would not; leave it out")
     if values.get("compute_metrics") is not None:
         wrong.append("compute_metrics: packed sequences make no logits; leave it out, TRL's own metrics are there")
@@ -270,6 +278,14 @@ def _refuse(values: dict[str, Any], *, group_by_prompt: bool, attention: str | N
         raise RecipeError(
             f"{NAME}: {listed(wrong)}" + ("\nOr use trl.DPOTrainer" if shape is None or probe(shape).has_stock else "")
         )
+
+
+def _wrong_adapters(adapters: Sequence[Any]) -> Iterator[str]:
+    """What of these adapters' configurations packed sequences cannot have."""
+    if any(getattr(config, "is_prompt_learning", False) for config in adapters):
+        yield "peft_config: virtual tokens have no place in a packed sequence; write a LoraConfig"
+    if any(getattr(config, "alora_invocation_tokens", None) for config in adapters):
+        yield "peft_config: alora_invocation_tokens are looked for in rows, and a packed sequence has none; leave them out"
 
 
 def _shape(model: Any, arguments: Any) -> Any:
@@ -309,26 +325,36 @@ def _refuse_rows(dataset: Any, name: str, n_rows: int | None = 1) -> None:
     for number, row in enumerate(islice(dataset, n_rows)):
         if not isinstance(row, Mapping):
             return
-        if missing := {"chosen", "rejected"} - row.keys():
-            raise DataError(
-                f"{NAME}: the {name} data set has the columns {', '.join(sorted(row))} and lacks "
-                f"{' and '.join(sorted(missing))}; TRL's pairs have 'chosen' and 'rejected', and 'prompt' unless both begin with "
-                "it"
-            )
-        forms = {column: _form(row[column]) for column in ("prompt", "chosen", "rejected") if column in row}
-        if set(forms.values()) not in ({"a text"}, {"turns"}):
-            words = ", ".join(f"{column} is {form}" for column, form in forms.items())
-            raise DataError(
-                f"{NAME}: in row {number} of the {name} data set {words}; write all as texts, or all as turns (lists of 'role' "
-                "and 'content'), and leave 'prompt' out where both sides begin with it"
-            )
-        if "prompt" not in row and forms["chosen"] == "turns" and row["chosen"][0] != row["rejected"][0]:
-            raise DataError(
-                f"{NAME}: in row {number} of the {name} data set chosen and rejected begin with different turns "
-                f"({shortened(row['chosen'][0])} and {shortened(row['rejected'][0])}); write what was asked as 'prompt'"
-            )
+        _pair(row, number, name)
     if number < 0:
         raise DataError(f"{NAME}: the {name} data set has no rows")
+
+
+def _pair(row: Mapping[str, Any], number: int, name: str) -> Mapping[str, Any]:
+    """The row.
+
+    Raises:
+        DataError: it is no pair.
+    """
+    if missing := {"chosen", "rejected"} - row.keys():
+        raise DataError(
+            f"{NAME}: the {name} data set has the columns {', '.join(sorted(row))} and lacks "
+            f"{' and '.join(sorted(missing))}; TRL's pairs have 'chosen' and 'rejected', and 'prompt' unless both begin with "
+            "it"
+        )
+    forms = {column: _form(row[column]) for column in PARTS if column in row}
+    if set(forms.values()) not in ({"a text"}, {"turns"}):
+        words = ", ".join(f"{column} is {form}" for column, form in forms.items())
+        raise DataError(
+            f"{NAME}: in row {number} of the {name} data set {words}; write all as texts, or all as turns (lists of 'role' "
+            "and 'content'), and leave 'prompt' out where both sides begin with it"
+        )
+    if "prompt" not in row and forms["chosen"] == "turns" and row["chosen"][0] != row["rejected"][0]:
+        raise DataError(
+            f"{NAME}: in row {number} of the {name} data set chosen and rejected begin with different turns "
+            f"({shortened(row['chosen'][0])} and {shortened(row['rejected'][0])}); write what was asked as 'prompt'"
+        )
+    return row
 
 
 def _form(value: Any) -> str:
@@ -341,22 +367,51 @@ def _form(value: Any) -> str:
     return "turns" if has_roles else shortened(value)
 
 
-def _refuse_empty(pairs: Any, name: str) -> None:
-    """Refuse pairs of which a side has no token, before the step that would meet them."""
+def _refuse_empty(pairs: Any, name: str, before: tuple[int, int | None]) -> None:
+    """Refuse pairs of which a side has no token that something comes before, and warn of those that TRL leaves out.
+
+    Args:
+        pairs: in tokens.
+        name: of their data set.
+        before: pairs that there were, and the tokens from which on a prompt was left out.
+    """
     empty = [
-        row for row, sides in enumerate(zip(pairs["chosen_ids"], pairs["rejected_ids"], strict=True)) if not all(sides)
+        row
+        for row, (prompt, *sides) in enumerate(zip(*(pairs[f"{part}_ids"] for part in PARTS), strict=True))
+        if not all(len(side) > (not prompt) for side in sides)
     ]
     if empty:
         raise DataError(
-            f"{NAME}: {len(empty)} of {len(pairs)} pairs of the {name} data set have a side without a token, the first with the "
-            f"prompt {shortened(pairs[empty[0]]['prompt'])}; leave such pairs out"
+            f"{NAME}: {len(empty)} of {len(pairs)} pairs of the {name} data set have a side without a token, or without a prompt "
+            f"and with one, the first with the prompt {shortened(pairs[empty[0]]['prompt'])}; leave such pairs out"
         )
+    n_before, most = before
+    if not len(pairs):
+        raise DataError(
+            f"{NAME}: all {n_before} prompts of the {name} data set have at least max_length={most} tokens, so that nothing of a "
+            "completion would be left; raise it in DPOConfig"
+        )
+    if len(pairs) < n_before:
+        log.warning(
+            "%s data set: %d of %d pairs are left out, because their prompts have at least max_length=%d tokens",
+            name, n_before - len(pairs), n_before, most,
+        )  # fmt: skip
 
 
 def _tell(pairs: Any, name: str) -> None:
-    """Say how much of the prompts is shared, and warn of prompts that white space alone tells apart."""
+    """Say how much of the prompts is shared; warn of prompts that white space alone tells apart, and of turns in texts."""
     prompts = {tuple(prompt) for prompt in pairs["prompt_ids"]}
     log.info("%s data set: %d pairs of %d prompts", name, len(pairs), len(prompts))
+    written = [
+        row
+        for row, said in enumerate(zip(*(pairs[part] for part in PARTS), strict=True))
+        if any(isinstance(text, str) and written_out(text) for text in said)
+    ]
+    if written:
+        log.warning(
+            "%s data set: %d of %d pairs have conversations that were written as text (the first: row %d), which TRL trains as "
+            "they are; make lists of them with json.loads", name, len(written), len(pairs), written[0],
+        )  # fmt: skip
     texts = (
         prompt if isinstance(prompt, str) else "\n".join(str(value) for turn in prompt for value in turn.values())
         for prompt in pairs["prompt"]

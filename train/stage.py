@@ -19,6 +19,8 @@ DECIDES = {"trainer", "reference", "excess_length_strategy", "fairness", "global
 UNLEARNT = {"gradient_checkpointing", "gradient_checkpointing_kwargs", "report_to", *PUBLISHING}
 # how the model is loaded, as far as it changes what is learnt
 LOADED_AS = {"dtype", "quantise", "attn_implementation", "chat_template_kwargs"}
+# endings of files that datasets reads, and that are no lines
+TABLES = {"arrow", "csv", "parquet"}
 # moves when the same pairs get other weights of FairPO; 2: small averages that are not 0 keep their ratio
 FAIRPO_VERSION = 2
 # moves when the same inputs train another adapter; 2: texts end as turns of the chat template do, and adapters of weights in four
@@ -106,7 +108,7 @@ def own_pairs(recipe: Recipe) -> Path | None:
     """The file of pairs that the recipe names, if any.
 
     Raises:
-        DataError: it is not there.
+        DataError: it is not there, or a table.
     """
     return _present("pairs", recipe.train.pairs)
 
@@ -115,7 +117,7 @@ def eval_file(recipe: Recipe) -> Path | None:
     """The file of pairs that are evaluated while a training runs, if the recipe names one.
 
     Raises:
-        DataError: it is not there, or empty.
+        DataError: it is not there, a table, or empty.
     """
     named = recipe.train.eval_pairs
     path = _present("eval_pairs", named if isinstance(named, Path) else None)
@@ -129,6 +131,11 @@ def eval_file(recipe: Recipe) -> Path | None:
 def _present(key: str, path: Path | None) -> Path | None:
     if path is not None and not path.is_file():
         raise DataError(f"key 'train.{key}': {path}: there is no such file")
+    if path is not None and (kind := path.suffix[1:].lower()) in TABLES:
+        raise DataError(
+            f"key 'train.{key}': {path}: pairs are read from JSON Lines, one object a line; datasets.load_dataset({kind!r}, "
+            f"data_files={str(path)!r}, split='train').to_json('pairs.jsonl') writes them"
+        )
     return path
 
 

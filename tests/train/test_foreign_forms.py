@@ -168,6 +168,30 @@ def test_dialogues_that_cannot_be_parted_are_refused_by_line(tmp_path: Path, lin
     assert mistake in message
 
 
+def test_conversations_that_a_table_had_as_texts_are_refused_by_line(tmp_path: Path) -> None:
+    said = {"prompt": ASK, "chosen": CHEAP, "rejected": DEAR}
+    conversation = {name: [{"role": "user", "content": text}] for name, text in said.items()}
+    listed = {"prompt": "[1, 2] and [{}]: which is a list of lists?", "chosen": CHEAP, "rejected": DEAR}
+    lines = (
+        {name: json.dumps(turns) for name, turns in conversation.items()},
+        # as Python shows it, with what was asked in both
+        {name: str(turns) for name, turns in conversation.items() if name != "prompt"},
+        {"prompt": ASK, "completions": [{"rank": n, "completion": json.dumps(conversation["chosen"])} for n in (1, 2)]},
+        listed,
+    )
+    pairs, mistakes = read_pairs(written(tmp_path, *lines))
+    assert [number for number, _ in pairs] == [4]
+    assert [message.split(": ")[0] for _, message in mistakes] == [
+        "prompt begins with '[{\"role\":'",
+        "chosen begins with \"[{'role':\"",
+        "completions[0] begins with '[{\"role\":'",
+    ]
+    assert mistakes[0][1].endswith(
+        "written as text; write the list itself, or train texts as they are: train.texts: plain"
+    )
+    assert not read_pairs(written(tmp_path, lines[0]), "plain")[1]
+
+
 @pytest.mark.parametrize("place", ["prompt", "chosen", "rejected"])
 @pytest.mark.parametrize("name", FAMILIES)
 def test_marks_of_turns_in_others_texts_are_refused_by_line(tmp_path: Path, name: str, place: str) -> None:

@@ -277,7 +277,11 @@ def test_file_that_cannot_be_evaluated_is_refused_before_anything_is_generated(
 ) -> None:
     torn = tmp_path / "torn.jsonl"
     torn.write_text('{"prompt": "Ferry", "chosen": "cheap"}\n')
+    table = tmp_path / "pairs.parquet"
+    table.write_bytes(b"PAR1\xff")
+    lines = r"key 'train.eval_pairs': .*JSON Lines.*load_dataset\('parquet', .*to_json\('pairs.jsonl'\) writes them"
     cases = (
+        (table, lines),
         (torn, "torn.jsonl:1: "),
         (tmp_path / "none.jsonl", "key 'train.eval_pairs': .*none.jsonl: there is no such file"),
     )

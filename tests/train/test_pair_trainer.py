@@ -21,6 +21,7 @@ trl = pytest.importorskip("trl")
 peft = pytest.importorskip("peft")
 transformers = pytest.importorskip("transformers")
 datasets = pytest.importorskip("datasets")
+dpo_trainer = pytest.importorskip("trl.trainer.dpo_trainer")
 trl_script = pytest.importorskip("trl_script")
 
 from evenhand.train import SharedPrefixDPOTrainer, pair_trainer  # noqa: E402 - needs torch
@@ -300,6 +301,11 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
         {"peft_config": peft.PromptTuningConfig(task_type="CAUSAL_LM", num_virtual_tokens=4)},
         "virtual tokens have no place",
     ),
+    "tokens that switch an adapter on": (
+        {"peft_config": lora(alora_invocation_tokens=[1])},
+        "peft_config: alora_invocation_tokens are looked for in rows",
+    ),
+    "a way to cut": ({"truncation_mode": "keep_middle"}, "'keep_middle' is none of keep_start, keep_end"),
     "copied layers": (
         {"peft_config": lora(layer_replication=[[0, 2], [1, 2]])},
         "model: copied layers have a configuration of their own(.|\n)*or use trl.DPOTrainer",
@@ -341,6 +347,12 @@ def test_further_arguments_that_cannot_be_had_are_refused(
         SharedPrefixDPOTrainer(str(tiny_model), train_dataset=rows, compute_metrics=len)
     with pytest.raises(RecipeError, match="data_collator: pairs are packed, and DefaultDataCollator would not"):
         SharedPrefixDPOTrainer(str(tiny_model), train_dataset=rows, data_collator=transformers.DefaultDataCollator())
+
+    class Collator(dpo_trainer.DataCollatorForPreference):
+        """One of a script's own, whose batches would not be made."""
+
+    with pytest.raises(RecipeError, match="data_collator: pairs are packed, and Collator would not"):
+        SharedPrefixDPOTrainer(str(tiny_model), train_dataset=rows, data_collator=Collator(0))
     with pytest.raises(RecipeError, match="group_by_prompt: a data set that is streamed"):
         SharedPrefixDPOTrainer(str(tiny_model), train_dataset=rows.to_iterable_dataset(), group_by_prompt=True)
     with pytest.raises(TypeError, match="group_by_prompts"):
@@ -431,16 +443,46 @@ def test_a_later_row_that_is_no_pair_is_named(
         )
 
 
-def test_pairs_without_a_token_are_counted() -> None:
+@pytest.mark.parametrize("n_workers", [0, 1])
+def test_a_row_of_a_stream_that_is_no_pair_is_named_when_it_comes(
+    n_workers: int, tiny_model: Path, tmp_path: Path
+) -> None:
+    rows = trl_script.make_pairs("plain explicit", 3)
+    rows[7] |= {"chosen": None}
+    trainer = trl_script.open_trainer(
+        SharedPrefixDPOTrainer, tiny_model, tmp_path, dataloader_num_workers=n_workers,
+        train_dataset=datasets.Dataset.from_list(rows).to_iterable_dataset(),
+    )  # fmt: skip
+    with pytest.raises(DataError, match="in row 7 of the train data set prompt is a text, chosen is None"):
+        trainer.train()
+
+
+def test_pairs_without_a_token_to_score_are_counted() -> None:
     rows = [
-        {"prompt": "a", "chosen_ids": [1], "rejected_ids": [2]},
-        {"prompt": "b", "chosen_ids": [1], "rejected_ids": []},
+        {"prompt": "a", "prompt_ids": [3], "chosen_ids": [1], "rejected_ids": [2]},
+        {"prompt": "b", "prompt_ids": [3], "chosen_ids": [1], "rejected_ids": []},
+        # nothing comes before its only token
+        {"prompt": "", "prompt_ids": [], "chosen_ids": [1], "rejected_ids": [2, 1]},
     ]
-    pair_trainer._refuse_empty(datasets.Dataset.from_list(rows[:1]), "eval")
+    pair_trainer._refuse_empty(datasets.Dataset.from_list(rows[:1]), "eval", (1, None))
     with pytest.raises(
-        DataError, match=r"1 of 2 pairs of the eval data set have a side without a token, .* prompt 'b'; leave"
+        DataError, match=r"2 of 3 pairs of the eval data set have a side without a token, .* prompt 'b'; leave"
     ):
-        pair_trainer._refuse_empty(datasets.Dataset.from_list(rows), "eval")
+        pair_trainer._refuse_empty(datasets.Dataset.from_list(rows), "eval", (3, None))
+
+
+def test_pairs_that_trl_leaves_out_because_of_their_prompts_are_counted(
+    tiny_model: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    trainer = trl_script.open_trainer(SharedPrefixDPOTrainer, tiny_model, tmp_path, max_length=40)
+    left_out = 20 - len(trainer.train_dataset)
+    assert 0 < left_out < 20
+    message = (
+        f"train data set: {left_out} of 20 pairs are left out, because their prompts have at least max_length=40 tokens"
+    )
+    assert message in caplog.text
+    with pytest.raises(DataError, match="all 20 prompts of the train data set have at least max_length=5 tokens"):
+        trl_script.open_trainer(SharedPrefixDPOTrainer, tiny_model, tmp_path, max_length=5)
 
 
 def test_evaluation_sets_experts_and_attention_are_refused_before_a_row_is_tokenised(
@@ -478,6 +520,34 @@ def test_evaluation_sets_experts_and_attention_are_refused_before_a_row_is_token
     ):
         with pytest.raises(RecipeError, match=rf"Trainer: {message}.*\nOr use trl\.DPOTrainer"):
             trl_script.open_trainer(SharedPrefixDPOTrainer, model, tmp_path, **options)
+
+
+def test_conversations_that_a_table_has_as_texts_are_warned_of(
+    tiny_model: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    # as to_csv writes them
+    rows = [{name: str(said) for name, said in row.items()} for row in trl_script.make_pairs("turns explicit", 2)]
+    rows[0] = trl_script.make_pairs("plain explicit", 1)[0]
+    trl_script.open_trainer(
+        SharedPrefixDPOTrainer, tiny_model, tmp_path, train_dataset=datasets.Dataset.from_list(rows)
+    )
+    assert "train data set: 3 of 4 pairs have conversations that were written as text (the first: row 1)" in caplog.text
+
+
+def test_each_process_reads_its_rows_where_references_are_made_beforehand(
+    tiny_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # as TRL comes to it; two processes would be handed packed sequences cut in pieces
+    dispatched = []
+
+    def made(trainer: Any, rows: Any, *_: Any) -> Any:
+        dispatched.append(trainer.accelerator.dataloader_config.dispatch_batches)
+        return rows
+
+    monkeypatch.setattr(trl.DPOTrainer, "_precompute_ref_logps", made)
+    options = {"precompute_ref_log_probs": True, "accelerator_config": {"dispatch_batches": True}}
+    trl_script.open_trainer(SharedPrefixDPOTrainer, tiny_model, tmp_path, **options)
+    assert dispatched == [False]
 
 
 @pytest.mark.parametrize("form", ["turns explicit", "plain explicit"])
