@@ -32,6 +32,13 @@ def make_pairs(form: str, n_prompts: int = 6) -> list[dict[str, Any]]:
     return rows
 
 
+def lora(**options: Any) -> Any:
+    """An adapter that does something from the first step on."""
+    import peft
+
+    return peft.LoraConfig(task_type="CAUSAL_LM", r=4, target_modules=["q_proj"], init_lora_weights=False, **options)
+
+
 def _row(form: str, prompt: str, chosen: str, rejected: str) -> dict[str, Any]:
     sides: dict[str, Any] = {"chosen": chosen, "rejected": rejected}
     before: Any = prompt

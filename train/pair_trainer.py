@@ -9,6 +9,7 @@ import inspect
 import logging
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -146,7 +147,7 @@ class SharedPrefixDPOTrainer(Packed, DPOTrainer):  # type: ignore[misc]
         _refuse_rows(dataset, name)
         if is_stream := not hasattr(dataset, "__len__"):
             # its rows are tokenised while it trains
-            dataset = dataset.map(_pair, with_indices=True, fn_kwargs={"name": name})
+            dataset = dataset.map(partial(_pair, name=name))
         try:
             prepared = super()._prepare_dataset(dataset, processing_class, args, dataset_name)
         except (ValueError, LookupError, TypeError, AttributeError):
@@ -325,17 +326,23 @@ def _refuse_rows(dataset: Any, name: str, n_rows: int | None = 1) -> None:
     for number, row in enumerate(islice(dataset, n_rows)):
         if not isinstance(row, Mapping):
             return
-        _pair(row, number, name)
+        _pair(row, name, number)
     if number < 0:
         raise DataError(f"{NAME}: the {name} data set has no rows")
 
 
-def _pair(row: Mapping[str, Any], number: int, name: str) -> Mapping[str, Any]:
+def _pair(row: Mapping[str, Any], name: str, number: int | None = None) -> Mapping[str, Any]:
     """The row.
+
+    Args:
+        row: of the data set.
+        name: of the data set.
+        number: of the row; None in a stream, of which each worker reads shards of its own.
 
     Raises:
         DataError: it is no pair.
     """
+    place = f"the row {shortened(dict(row))}" if number is None else f"row {number}"
     if missing := {"chosen", "rejected"} - row.keys():
         raise DataError(
             f"{NAME}: the {name} data set has the columns {', '.join(sorted(row))} and lacks "
@@ -346,12 +353,12 @@ def _pair(row: Mapping[str, Any], number: int, name: str) -> Mapping[str, Any]:
     if set(forms.values()) not in ({"a text"}, {"turns"}):
         words = ", ".join(f"{column} is {form}" for column, form in forms.items())
         raise DataError(
-            f"{NAME}: in row {number} of the {name} data set {words}; write all as texts, or all as turns (lists of 'role' "
+            f"{NAME}: in {place} of the {name} data set {words}; write all as texts, or all as turns (lists of 'role' "
             "and 'content'), and leave 'prompt' out where both sides begin with it"
         )
     if "prompt" not in row and forms["chosen"] == "turns" and row["chosen"][0] != row["rejected"][0]:
         raise DataError(
-            f"{NAME}: in row {number} of the {name} data set chosen and rejected begin with different turns "
+            f"{NAME}: in {place} of the {name} data set chosen and rejected begin with different turns "
             f"({shortened(row['chosen'][0])} and {shortened(row['rejected'][0])}); write what was asked as 'prompt'"
         )
     return row
