@@ -183,7 +183,8 @@ def test_a_row_of_a_stream_that_is_no_pair_is_named_when_it_comes(
         train_dataset=datasets.Dataset.from_list(rows).to_iterable_dataset(num_shards=2),
     )  # fmt: skip
     with pytest.raises(
-        DataError, match=r"in the row \{'chosen': None, 'prompt': '.* of the train data set prompt is a text, chosen is None"
+        DataError,
+        match=r"in the row \{'chosen': None, 'prompt': '.* of the train data set prompt is a text, chosen is None",
     ):
         trainer.train()
 
