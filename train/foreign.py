@@ -109,9 +109,9 @@ class GivenRanks(Record):
                 yield _pair(prompt, (better, worse), (-float(best), -float(worst)), texts)
 
 
-def _refuse_written(texts: Form, **said: Said | None) -> None:
+def _refuse_written(texts: Form, **values: Said | None) -> None:
     """Refuse conversations that a table had as texts, where a text would become a turn."""
-    for name, value in said.items():
+    for name, value in values.items():
         if texts == "chat" and isinstance(value, str) and (beginning := written_out(value)):
             raise DataError(
                 f"{name} begins with {beginning!r}: a conversation that was written as text; write the list itself, or train "

@@ -392,16 +392,16 @@ def _refuse_empty(pairs: Any, name: str, before: tuple[int, int | None]) -> None
             f"{NAME}: {len(empty)} of {len(pairs)} pairs of the {name} data set have a side without a token, or without a prompt "
             f"and with one, the first with the prompt {shortened(pairs[empty[0]]['prompt'])}; leave such pairs out"
         )
-    n_before, most = before
+    n_before, limit = before
     if not len(pairs):
         raise DataError(
-            f"{NAME}: all {n_before} prompts of the {name} data set have at least max_length={most} tokens, so that nothing of a "
-            "completion would be left; raise it in DPOConfig"
+            f"{NAME}: all {n_before} prompts of the {name} data set have at least max_length={limit} tokens, so that nothing of "
+            "a completion would be left; raise it in DPOConfig"
         )
     if len(pairs) < n_before:
         log.warning(
             "%s data set: %d of %d pairs are left out, because their prompts have at least max_length=%d tokens",
-            name, n_before - len(pairs), n_before, most,
+            name, n_before - len(pairs), n_before, limit,
         )  # fmt: skip
 
 
@@ -411,8 +411,8 @@ def _tell(pairs: Any, name: str) -> None:
     log.info("%s data set: %d pairs of %d prompts", name, len(pairs), len(prompts))
     written = [
         row
-        for row, said in enumerate(zip(*(pairs[part] for part in PARTS), strict=True))
-        if any(isinstance(text, str) and written_out(text) for text in said)
+        for row, texts in enumerate(zip(*(pairs[part] for part in PARTS), strict=True))
+        if any(isinstance(text, str) and written_out(text) for text in texts)
     ]
     if written:
         log.warning(

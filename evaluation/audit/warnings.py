@@ -131,13 +131,17 @@ def _of_sets(corpus: AuditInput) -> Iterator[str]:
 def _of_replies(summaries: Mapping[str, str], corpus: AuditInput) -> Iterator[str]:
     """What a system wrote in place of summaries: refusals, and one text for sets of different documents."""
     # a file may have summaries of sets that were not drawn
-    drawn = [(each, summaries[each.id].strip()) for each in corpus.sets if each.id in summaries]
-    if told := refusals_told([text for _, text in drawn]):
-        yield told
+    drawn = [
+        (document_set, summaries[document_set.id].strip())
+        for document_set in corpus.sets
+        if document_set.id in summaries
+    ]
+    if warning := refusals_told([text for _, text in drawn]):
+        yield warning
     documents: defaultdict[str, Counter[frozenset[str]]] = defaultdict(Counter)
-    for each, text in drawn:
+    for document_set, text in drawn:
         if text and not is_refusal(text):
-            documents[text][frozenset(as_read(document.text) for document in each.documents)] += 1
+            documents[text][frozenset(as_read(document.text) for document in document_set.documents)] += 1
     repeats = {text: sets.total() for text, sets in documents.items() if len(sets) > 1}
     if repeats:
         yield (
