@@ -22,7 +22,7 @@ from .reply_text import PREAMBLE, THOUGHT, TRAILING, ReplyText, summary_of
 CLOSING_QUOTES = "\"'\u201d\u2019\u00bb"
 # words whose full stop ends no sentence
 ABBREVIATIONS = frozenset((
-    "Mr", "Mrs", "Ms", "Dr", "Drs", "Messrs", "St", "Mt", "Ft", "Sen", "Sens", "Rep", "Reps", "Gov", "Govs", "Lt",
+    "Mr", "Mrs", "Ms", "Dr", "Drs", "Messrs", "St", "Mt", "Sen", "Sens", "Rep", "Reps", "Gov", "Govs", "Lt",
     "Col", "Capt", "Maj", "Sgt", "Cmdr", "Adm", "Rev", "Hon", "Atty", "Jr", "Sr", "v", "vs", "No", "Gen", "U.S", "D.C",
     "Inc", "Prof",
     # of languages whose nouns have capitals, or whose titles stand before names

@@ -153,12 +153,12 @@ def is_refusal(text: str) -> bool:
 
 
 def refusals_told(texts: Sequence[str]) -> str:
-    """The warning of how many of these summaries from elsewhere are refusals; "" where none is."""
+    """The warning of how many of these summaries from elsewhere begin as refusals do; "" where none is."""
     refusals = [text for text in texts if is_refusal(text)]
     if not refusals:
         return ""
     return (
-        f"{len(refusals):,} of {len(texts):,} summaries {'refuses' if len(refusals) == 1 else 'refuse'} to summarise "
+        f"{len(refusals):,} of {len(texts):,} summaries {'begins' if len(refusals) == 1 else 'begin'} as refusals do "
         f"({shortened(refusals[0].strip())}); they count like any other. Take them out, and see whose documents they are of."
     )
 

@@ -99,7 +99,8 @@ def behind_thoughts(text: str) -> str:
 
 def behind_notes(text: str) -> str:
     """What is announced as the summary further on in a text that begins as notes; the text itself where it is none."""
-    later = LATER_SUMMARY.search(text) if NOTES.match(text) else None
+    notes = NOTES.match(text)
+    later = None if notes is None or is_attributed(text, notes.end()) else LATER_SUMMARY.search(text)
     return text[later.end() :].strip() if later else text
 
 

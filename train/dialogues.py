@@ -44,6 +44,8 @@ NEXT = re.compile(
 ENDED = re.compile(r"</s>\s*\Z")
 # what a list of turns begins with where a table of texts has it: as JSON, or as Python shows it
 WRITTEN = re.compile(r"\s*(\[\s*\{\s*(['\"])(?:role|content|from|value)\2\s*:)")
+# who speaks there: other lists of objects are texts like any other
+SPEAKER = re.compile(r"(['\"])(?:role|from)\1\s*:\s*(['\"])(?:system|user|human|assistant|gpt|tool)\2")
 APART = "give each turn its own role and content, or leave the line out"
 REMEDY = "write conversations (lists of role and content), or train texts as they are: train.texts: plain"
 
@@ -248,7 +250,7 @@ def written_out(text: str) -> str | None:
     '[{"role":'
     """
     found = WRITTEN.match(text)
-    return found[1] if found else None
+    return found[1] if found and SPEAKER.search(text) else None
 
 
 def rendered(text: str) -> Iterator[str]:

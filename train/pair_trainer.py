@@ -244,10 +244,13 @@ def _refuse(values: dict[str, Any], *, group_by_prompt: bool, attention: str | N
         if name not in CHECKED_BY_TRL and (name, value) != ("learning_rate", 0)
     }
     wrong += [f"{name} of DPOConfig: {mistake}" for name, mistake in wrong_values(numbers)]
-    # TRL's collator says that, in the first step
-    if (end := getattr(arguments, "truncation_mode", TRUNCATION_MODES[0])) not in TRUNCATION_MODES:
-        wrong.append(f"truncation_mode of DPOConfig: {end!r} is none of {', '.join(TRUNCATION_MODES)}")
     adapter, collator = values.get("peft_config"), values.get("data_collator")
+    # TRL's collator says that, in the first step
+    wrong += [
+        f"truncation_mode of {part}: {end!r} is none of {', '.join(TRUNCATION_MODES)}"
+        for part, owner in (("DPOConfig", arguments), ("data_collator", collator))
+        if (end := getattr(owner, "truncation_mode", TRUNCATION_MODES[0])) not in TRUNCATION_MODES
+    ]
     wrong += _wrong_adapters([adapter] if adapter else list(getattr(values["model"], "peft_config", {}).values()))
     # a class of one's own makes other batches
     if collator is not None and type(collator) is not DataCollatorForPreference:
@@ -417,7 +420,7 @@ def _tell(pairs: Any, name: str) -> None:
     if written:
         log.warning(
             "%s data set: %d of %d pairs have conversations that were written as text (the first: row %d), which TRL trains as "
-            "they are; make lists of them with json.loads", name, len(written), len(pairs), written[0],
+            "they are; keep pairs as JSON Lines (to_json), not as CSV", name, len(written), len(pairs), written[0],
         )  # fmt: skip
     texts = (
         prompt if isinstance(prompt, str) else "\n".join(str(value) for turn in prompt for value in turn.values())

@@ -101,7 +101,7 @@ class Exchange:
 
     def formed(self, value: Any) -> Response[Any]:
         """The response that a value is; it raises as `read` does."""
-        if isinstance(value, dict) and value.get("error"):
+        if isinstance(value, dict) and (value.get("error") or _is_failure(value)):
             said = rejection(200, value)
             if said.is_of_length or said.is_of_content:
                 raise RejectedError(said)
@@ -252,6 +252,12 @@ class Exchange:
             log.warning("%s does not take %s, so requests go without", self.server.base_url, ", ".join(sorted(new)))
         self.without |= new
         return bool(named - without)
+
+
+def _is_failure(body: Mapping[str, Any]) -> bool:
+    """Whether a body has no answer and a code of MiniMax's, which answers with status 200."""
+    state = body.get("base_resp")
+    return not body.get("choices") and isinstance(state, Mapping) and state.get("status_code", 0) != 0
 
 
 def calls_of(asks: Sequence[tuple[Ask, str]]) -> list[ServerCall]:

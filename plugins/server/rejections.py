@@ -29,7 +29,7 @@ PASSING, NO_PATH = frozenset({408, 409, 425, 429}), frozenset({404, 405, 501})
 # how servers say that a text is too long for the model, and how those do that say it of their own fault
 CONTEXT = re.compile(
     r"context.?(?:length|window|size|limit)|maximum (?:context|input|prompt|sequence)|max.?(?:input|prompt|seq|model).?len"
-    r"|(?:prompt|inputs?)\W{0,3}(?:is |are )?too.?long|\bn_ctx\b",
+    r"|(?:prompt|inputs?)\W{0,3}(?:is |are )?too.?long|(?:larger than|greater than|exceed\w*)[^.]{0,30}\bn_ctx\b",
     re.I,
 )
 # two numbers, of which the second is the limit
@@ -64,7 +64,8 @@ CONTENT = re.compile(
     r"|inappropriate|flagged|(?:high|exists).?risk|risk.?control|harmful|unsafe|(?<!case.)(?<![a-z])sensitive|objectionable|offensive"
     r"|guardrail\w*\b[^.]{0,60}\b(?:enforc|interven|block|trigger|violat|flag|reject|refus)|\b(?:block|flag|reject|refus)\w*\b[^.]{0,40}guardrail"
     r"|illegal content(?!.?(?:type|length|encoding))|\bcontent (?:is|was|may be) illegal|invalid prompt"
-    r"|(?:prohibited|forbidden).(?:content|words?|topics?)|refused by policy"
+    r"|(?:prohibited|forbidden).(?:content|words?)\b(?!.?(?:type|length|encoding))"
+    r"|\b(?:prompt|content|inputs?|text)\b[^.]{0,40}\brefused by policy"
     r"|(?:prompt|content|inputs?|text|request|response|completion|answer|output)\b[^.]{0,40}\b(?:blocked|filtered|withheld)|\bnsfw\b"
     # why Gemini ends an answer, and others do
     r"|\brecitation|\bcopyright|(?-i:BLOCK_?LIST)|block.?reason|\bspii\b|jailbreak|prompt.(?:attack|injection)|\btoxic|\bprofan"

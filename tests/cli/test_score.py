@@ -310,7 +310,7 @@ def test_a_file_without_ids_is_warned_of_and_what_is_left_over_is_counted(tmp_pa
     said = " ".join(score(tmp_path, *two[:2], "--summaries", path).output.split())
     assert "warning: lines: without ids, so that summaries were matched with the document sets by their order." in said
     assert "warning: lines: 1 summary may be what a spreadsheet or a platform left in place of a text: 'nan' 1." in said
-    assert "warning: lines: 1 of 12 summaries refuses to summarise ('I cannot summarize these reviews.')" in said
+    assert "warning: lines: 1 of 12 summaries begins as refusals do ('I cannot summarize these reviews.')" in said
     score(tmp_path, *two, "--summaries", path, "--out", tmp_path / "several")
     warnings = json.loads((tmp_path / "several" / "comparison.json").read_text())["warnings"]
     assert sum("lines: without ids" in each or "lines: 1 summary may be" in each for each in warnings) == 2

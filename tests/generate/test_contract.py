@@ -184,7 +184,7 @@ def test_more_and_fewer_sentences_than_asked_are_told_apart():
         ("Mr. Brown met Mrs. Green and Dr. White of St. Ilda", 1),
         ("Sen. Lee, Rep. Poe and Gov. Ray against Prof. Dee", 1),
         ("Sens. Lee and Poe, Reps. Ray and Day and Govs. Fox and Hill", 1),
-        ("Lt. Gov. Lee, Atty. Gen. Poe, Col. Ray, Capt. Day, Rev. Fox and Adm. Hill of Ft. Worth", 1),
+        ("Lt. Gov. Lee, Atty. Gen. Poe, Col. Ray, Capt. Day, Rev. Fox and Adm. Hill", 1),
         ("Il sig. Rossi e il dott. Verdi parlano. Poi tacciono", 2),
         ("Das kostet 5 Mio. Euro oder 2 Mrd. Dollar. Es ist teuer", 2),
         ("Roe v. Wade and Day vs. Night", 1),

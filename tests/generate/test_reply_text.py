@@ -183,6 +183,11 @@ def test_notes_before_an_announced_summary_are_none(notes, head):
     assert read(notes.format(f"{head} {SUMMARY}"), Contract()) == (SUMMARY, ["preamble"])
 
 
+def test_a_summary_that_quotes_an_invitation_is_whole():
+    text = "Now, let us go to work, the union says.\n\nThe answer: more pay.\n\nThe right disagrees."
+    assert read(text, Contract())[0].startswith("Now, let us go to work")
+
+
 def test_a_later_document_of_a_model_that_goes_on_is_no_summary():
     assert read(f"{SUMMARY}\n\nText: Cats sleep.\n\nSummary: Cats.", Contract()) == (SUMMARY, ["trailing"])
 

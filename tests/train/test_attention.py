@@ -61,6 +61,21 @@ def test_joined_attention_is_attention_under_the_mask(parted: bool) -> None:
         assert torch.allclose(one, other, atol=1e-5)
 
 
+def test_gradients_of_bfloat16_are_near_the_exact_ones() -> None:
+    """Rounding alone is .0018; where the kernel's way back runs in bfloat16 it is .0026 for queries and .0043 for keys."""
+    from evenhand.train.joined_attention import joined_attention
+
+    layout = Layout((PackedSpan(0, 300, (47, 59, 71) * 3),))
+    generator = torch.Generator().manual_seed(0)
+    parts = [torch.randn(1, 3, layout.length, 64, generator=generator, dtype=torch.bfloat16) for _ in range(4)]
+    gradients = []
+    for dtype in (torch.bfloat16, torch.float32):
+        *qkv, goal = (part.to(dtype).requires_grad_() for part in parts)
+        gradients.append(torch.autograd.grad(joined_attention(*qkv, layout, 0.125), qkv, goal))
+    errors = [float((one.float() - other).norm() / other.norm()) for one, other in zip(*gradients, strict=True)]
+    assert {one.dtype for one in gradients[0]} == {torch.bfloat16} and max(errors) < 0.0022, errors
+
+
 class Particular:
     """A kernel that is as particular as CUDA's, by plain operations."""
 

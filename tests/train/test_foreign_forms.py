@@ -172,15 +172,21 @@ def test_conversations_that_a_table_had_as_texts_are_refused_by_line(tmp_path: P
     said = {"prompt": ASK, "chosen": CHEAP, "rejected": DEAR}
     conversation = {name: [{"role": "user", "content": text}] for name, text in said.items()}
     listed = {"prompt": "[1, 2] and [{}]: which is a list of lists?", "chosen": CHEAP, "rejected": DEAR}
+    objects = {
+        "prompt": '[{"content": "Good.", "stars": 5}]',
+        "chosen": '[{"from": "Berlin"}]',
+        "rejected": DEAR,
+    }
     lines = (
         {name: json.dumps(turns) for name, turns in conversation.items()},
         # as Python shows it, with what was asked in both
         {name: str(turns) for name, turns in conversation.items() if name != "prompt"},
         {"prompt": ASK, "completions": [{"rank": n, "completion": json.dumps(conversation["chosen"])} for n in (1, 2)]},
         listed,
+        objects,
     )
     pairs, mistakes = read_pairs(written(tmp_path, *lines))
-    assert [number for number, _ in pairs] == [4]
+    assert [number for number, _ in pairs] == [4, 5]
     assert [message.split(": ")[0] for _, message in mistakes] == [
         "prompt begins with '[{\"role\":'",
         "chosen begins with \"[{'role':\"",

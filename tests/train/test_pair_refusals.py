@@ -82,6 +82,11 @@ def test_further_arguments_that_cannot_be_had_are_refused(
 
     with pytest.raises(RecipeError, match="data_collator: pairs are packed, and Collator would not"):
         SharedPrefixDPOTrainer(str(tiny_model), train_dataset=rows, data_collator=Collator(0))
+    collator = dpo_trainer.DataCollatorForPreference(0, truncation_mode="keep_middle")
+    with pytest.raises(
+        RecipeError, match="truncation_mode of data_collator: 'keep_middle' is none of keep_start, keep_end"
+    ):
+        SharedPrefixDPOTrainer(str(tiny_model), train_dataset=rows, data_collator=collator)
     with pytest.raises(RecipeError, match="group_by_prompt: a data set that is streamed"):
         SharedPrefixDPOTrainer(str(tiny_model), train_dataset=rows.to_iterable_dataset(), group_by_prompt=True)
     with pytest.raises(TypeError, match="group_by_prompts"):

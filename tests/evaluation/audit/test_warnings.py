@@ -268,7 +268,8 @@ def test_refusals_are_told_and_no_text_of_another_set():
     found = audit(make_input(two_sided(4), mine=[refusal, "Apple berry.", refusal, "River stone."]))
     (said,) = [each for each in found.warnings if "refuse" in each]
     assert (
-        said.startswith("mine: 2 of 4 summaries refuse to summarise (\"I'm sorry, but") and "of another set" not in said
+        said.startswith("mine: 2 of 4 summaries begin as refusals do (\"I'm sorry, but")
+        and "of another set" not in said
     )
     assert not any("text of another set's" in each for each in found.warnings)
 

@@ -125,8 +125,24 @@ def test_text_that_is_too_long_is_told_in_every_form(form, text, code):
 
 
 def test_words_of_minimax_are_read():
-    said = rejection(200, {"choices": None, "base_resp": {"status_code": 1026, "status_msg": "input new_sensitive"}})
-    assert said.is_of_content and said.words == "input new_sensitive"
+    body = {"choices": None, "base_resp": {"status_code": 1026, "status_msg": "input new_sensitive"}}
+    with refusing(200, body) as server, opened(server) as backend:
+        replies = backend.complete([ask("bad"), ask("good")])
+    assert [reply.finish_reason for reply in replies] == ["failed", "stop"]
+    assert replies[0].reason == REFUSED and "input new_sensitive" in replies[0].error
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Forbidden content type", "forbidden_content_encoding", "Connection to upstream refused by policy",
+        "Forbidden topic: this key may not publish", "llama_decode failed: n_ctx = 4096, n_batch = 512",
+        "unknown parameter n_ctx",
+    ],
+)  # fmt: skip
+def test_words_of_a_servers_own_faults_are_not_of_a_text(words):
+    said = rejection(403, {"error": {"message": words}})
+    assert not said.is_of_content and not said.is_of_length
 
 
 @pytest.mark.parametrize("form", FORMS)
