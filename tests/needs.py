@@ -9,7 +9,6 @@ import os
 import shutil
 import subprocess
 import sys
-import tarfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -97,8 +96,7 @@ def _unpacked(archive: Path) -> Path:
     with FileLock(UNPACKED / ".lock"):
         done = UNPACKED / ".unpacked"
         if not done.exists():
-            with tarfile.open(archive) as opened:
-                opened.extractall(UNPACKED, filter="data")
+            shutil.unpack_archive(archive, UNPACKED)
             done.touch()
     (folder,) = (path for path in UNPACKED.iterdir() if path.is_dir())
     return folder

@@ -259,7 +259,7 @@ def test_missing_sets_are_one_line_after_the_causes_in_the_order_of_the_sets(tmp
     assert mistakes_of(path, sets) == [
         f"{path}:1: no document set has the id 'x1'; the documents' ids are like 's1500'",
         f"{path}:2: no document set has the id 'x2'; the documents' ids are like 's1500'",
-        f"{path}: has no summary of 's1500', 's1499', 's1498', 's1497', 's1496' and 1495 more; "
+        f"{path}: has no summary of 's1500', 's1499', 's1498', 's1497', 's1496' and 1,495 more; "
         'add it ("" if it is empty) or take the set out',
     ]
 
