@@ -266,7 +266,7 @@ def test_empty_summaries_are_told_from_the_first():
 def test_refusals_are_told_and_no_text_of_another_set():
     refusal = "I'm sorry, but I can't summarize these documents."
     found = audit(make_input(two_sided(4), mine=[refusal, "Apple berry.", refusal, "River stone."]))
-    (said,) = [each for each in found.warnings if "refuse" in each]
+    (said,) = [each for each in found.warnings if "refusals" in each]
     assert (
         said.startswith("mine: 2 of 4 summaries begin as refusals do (\"I'm sorry, but")
         and "of another set" not in said
