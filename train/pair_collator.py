@@ -13,6 +13,8 @@ import torch
 from ..errors import DataError
 from .packing import PackingCollator
 
+# which end of a pair stays where it is longer than a pair may be, in TRL's words
+TruncationMode = Literal["keep_start", "keep_end"]
 # as many tokens as there are: a micro-batch runs in one pass, as TRL's does
 NO_LIMIT = 2**31
 
@@ -24,7 +26,7 @@ class PairCollator:
     pad_token_id: int
     # most tokens of prompt and completion, and which end of them stays; None for all
     max_length: int | None = None
-    truncation_mode: Literal["keep_start", "keep_end"] = "keep_start"
+    truncation_mode: TruncationMode = "keep_start"
     pad_to_multiple_of: int | None = None
 
     def __call__(self, pairs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
-from typing import Any
+from typing import Any, get_args
 
 import torch
 from accelerate.utils import is_peft_model
@@ -30,7 +30,7 @@ from .attention import fastest, packing_refusal, use_packed_attention
 from .dialogues import written_out
 from .examples import warn_of_space
 from .options import refuse_liger, splits
-from .pair_collator import PairCollator
+from .pair_collator import PairCollator, TruncationMode
 from .probe import probe
 from .shared_prefix import Packed
 
@@ -55,7 +55,7 @@ AUXILIARY_LOSS = (
     "twice for each pair; write router_aux_loss_coef=0.0 in DPOConfig"
 )
 PARTS = ("prompt", "chosen", "rejected")
-TRUNCATION_MODES = ("keep_start", "keep_end")
+TRUNCATION_MODES = get_args(TruncationMode)
 # arguments whose words are those of any version of TRL, or that it has made something else of
 CHECKED_BY_TRL = {*CHOICES, "accelerator_config"}
 
@@ -155,7 +155,7 @@ class SharedPrefixDPOTrainer(Packed, DPOTrainer):  # type: ignore[misc]
             _refuse_rows(dataset, name, None)
             raise
         if not is_stream:
-            _refuse_empty(prepared, name, (len(dataset), args.max_length))
+            _refuse_empty(prepared, name, len(dataset), args.max_length)
             _tell(prepared, name)
         return prepared
 
@@ -345,7 +345,6 @@ def _pair(row: Mapping[str, Any], name: str, number: int | None = None) -> Mappi
     Raises:
         DataError: it is no pair.
     """
-    place = f"the row {shortened(dict(row))}" if number is None else f"row {number}"
     if missing := {"chosen", "rejected"} - row.keys():
         raise DataError(
             f"{NAME}: the {name} data set has the columns {', '.join(sorted(row))} and lacks "
@@ -354,17 +353,19 @@ def _pair(row: Mapping[str, Any], name: str, number: int | None = None) -> Mappi
         )
     forms = {column: _form(row[column]) for column in PARTS if column in row}
     if set(forms.values()) not in ({"a text"}, {"turns"}):
-        words = ", ".join(f"{column} is {form}" for column, form in forms.items())
-        raise DataError(
-            f"{NAME}: in {place} of the {name} data set {words}; write all as texts, or all as turns (lists of 'role' "
-            "and 'content'), and leave 'prompt' out where both sides begin with it"
+        mistake = (
+            f"{', '.join(f'{column} is {form}' for column, form in forms.items())}; write all as texts, or all as turns (lists "
+            "of 'role' and 'content'), and leave 'prompt' out where both sides begin with it"
         )
-    if "prompt" not in row and forms["chosen"] == "turns" and row["chosen"][0] != row["rejected"][0]:
-        raise DataError(
-            f"{NAME}: in {place} of the {name} data set chosen and rejected begin with different turns "
-            f"({shortened(row['chosen'][0])} and {shortened(row['rejected'][0])}); write what was asked as 'prompt'"
+    elif "prompt" not in row and forms["chosen"] == "turns" and row["chosen"][0] != row["rejected"][0]:
+        mistake = (
+            f"chosen and rejected begin with different turns ({shortened(row['chosen'][0])} and {shortened(row['rejected'][0])})"
+            "; write what was asked as 'prompt'"
         )
-    return row
+    else:
+        return row
+    place = f"the row {shortened(dict(row))}" if number is None else f"row {number}"
+    raise DataError(f"{NAME}: in {place} of the {name} data set {mistake}")
 
 
 def _form(value: Any) -> str:
@@ -377,13 +378,14 @@ def _form(value: Any) -> str:
     return "turns" if has_roles else shortened(value)
 
 
-def _refuse_empty(pairs: Any, name: str, before: tuple[int, int | None]) -> None:
+def _refuse_empty(pairs: Any, name: str, n_before: int, max_length: int | None) -> None:
     """Refuse pairs of which a side has no token that something comes before, and warn of those that TRL leaves out.
 
     Args:
         pairs: in tokens.
         name: of their data set.
-        before: pairs that there were, and the tokens from which on a prompt was left out.
+        n_before: pairs that there were before TRL left some out.
+        max_length: tokens from which on a prompt was left out.
     """
     empty = [
         row
@@ -395,16 +397,15 @@ def _refuse_empty(pairs: Any, name: str, before: tuple[int, int | None]) -> None
             f"{NAME}: {len(empty)} of {len(pairs)} pairs of the {name} data set have a side without a token, or without a prompt "
             f"and with one, the first with the prompt {shortened(pairs[empty[0]]['prompt'])}; leave such pairs out"
         )
-    n_before, limit = before
     if not len(pairs):
         raise DataError(
-            f"{NAME}: all {n_before} prompts of the {name} data set have at least max_length={limit} tokens, so that nothing of "
-            "a completion would be left; raise it in DPOConfig"
+            f"{NAME}: all {n_before} prompts of the {name} data set have at least max_length={max_length} tokens, so that nothing "
+            "of a completion would be left; raise it in DPOConfig"
         )
     if len(pairs) < n_before:
         log.warning(
             "%s data set: %d of %d pairs are left out, because their prompts have at least max_length=%d tokens",
-            name, n_before - len(pairs), n_before, limit,
+            name, n_before - len(pairs), n_before, max_length,
         )  # fmt: skip
 
 

@@ -138,11 +138,13 @@ def _of_replies(summaries: Mapping[str, str], corpus: AuditInput) -> Iterator[st
     ]
     if warning := refusals_told([text for _, text in drawn]):
         yield warning
-    documents: defaultdict[str, Counter[frozenset[str]]] = defaultdict(Counter)
+    n_sets = Counter(text for _, text in drawn if text)
+    several = {text for text, n in n_sets.items() if n > 1 and not is_refusal(text)}
+    documents: defaultdict[str, set[frozenset[str]]] = defaultdict(set)
     for document_set, text in drawn:
-        if text and not is_refusal(text):
-            documents[text][frozenset(as_read(document.text) for document in document_set.documents)] += 1
-    repeats = {text: sets.total() for text, sets in documents.items() if len(sets) > 1}
+        if text in several:
+            documents[text].add(frozenset(as_read(document.text) for document in document_set.documents))
+    repeats = {text: n_sets[text] for text, sources in documents.items() if len(sources) > 1}
     if repeats:
         yield (
             f"{sum(repeats.values()):,} of {len(drawn):,} summaries are the text of another set's "

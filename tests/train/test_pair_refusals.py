@@ -201,11 +201,11 @@ def test_pairs_without_a_token_to_score_are_counted() -> None:
         # nothing comes before its only token
         {"prompt": "", "prompt_ids": [], "chosen_ids": [1], "rejected_ids": [2, 1]},
     ]
-    pair_trainer._refuse_empty(datasets.Dataset.from_list(rows[:1]), "eval", (1, None))
+    pair_trainer._refuse_empty(datasets.Dataset.from_list(rows[:1]), "eval", 1, None)
     with pytest.raises(
         DataError, match=r"2 of 3 pairs of the eval data set have a side without a token, .* prompt 'b'; leave"
     ):
-        pair_trainer._refuse_empty(datasets.Dataset.from_list(rows), "eval", (3, None))
+        pair_trainer._refuse_empty(datasets.Dataset.from_list(rows), "eval", 3, None)
 
 
 def test_pairs_that_trl_leaves_out_because_of_their_prompts_are_counted(
