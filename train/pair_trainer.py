@@ -399,8 +399,8 @@ def _refuse_empty(pairs: Any, name: str, n_before: int, max_length: int | None) 
         )
     if not len(pairs):
         raise DataError(
-            f"{NAME}: all {n_before} prompts of the {name} data set have at least max_length={max_length} tokens, so that nothing "
-            "of a completion would be left; raise it in DPOConfig"
+            f"{NAME}: all {n_before} prompts of the {name} data set have at least max_length={max_length} tokens, so that "
+            "nothing of a completion would be left; raise it in DPOConfig"
         )
     if len(pairs) < n_before:
         log.warning(
